@@ -1,9 +1,9 @@
-// WebAssembly modules, as far as taking one apart needs them: sections, functions, and the numbers inside of code.
+// WebAssembly modules, as far as taking one apart requires: sections, functions, and the numbers inside code.
 
 const FUNCTION = 0x60;
 const CONTROL_END = 0x0b;
 
-/** Reads a module from one place to the next. */
+/** Reads a module in order. */
 export class Reader {
   /** @param {Uint8Array} bytes */
   constructor(bytes, at = 0) {
@@ -19,7 +19,7 @@ export class Reader {
     return this.bytes[this.at++];
   }
 
-  /** An unsigned number of up to 32 bits. */
+  /** Reads an unsigned number of up to 32 bits. */
   number() {
     let [value, scale] = [0, 1];
     for (;;) {
@@ -30,7 +30,7 @@ export class Reader {
     }
   }
 
-  /** A signed number of up to 32 bits. */
+  /** Reads a signed number of up to 32 bits. */
   signed() {
     let [value, shift] = [0, 0];
     for (;;) {
@@ -50,12 +50,12 @@ export class Reader {
     return new TextDecoder().decode(this.take(this.number()));
   }
 
-  /** As many things as the number that comes first says. */
+  /** Reads a number, then that many items. */
   list(read) {
     return Array.from({ length: this.number() }, () => read(this));
   }
 
-  /** The bytes that a reading passes over. */
+  /** Returns the bytes that a reading passes over. */
   passed(read) {
     const begin = this.at;
     read(this);
@@ -63,7 +63,7 @@ export class Reader {
   }
 }
 
-/** Bytes of an unsigned number. */
+/** Encodes an unsigned number. */
 export function number(value) {
   const bytes = [];
   do {
@@ -74,7 +74,7 @@ export function number(value) {
   return bytes;
 }
 
-/** Bytes of a signed number. */
+/** Encodes a signed number. */
 export function signed(value) {
   const bytes = [];
   for (;;) {
@@ -91,7 +91,7 @@ export function text(value) {
   return [...number(bytes.length), ...bytes];
 }
 
-/** A list of byte sequences, as a module has it. */
+/** Encodes a list of byte sequences. */
 export function list(parts) {
   return concatenated([number(parts.length), ...parts]);
 }
@@ -112,7 +112,7 @@ export function section(id, body) {
 
 export const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
-/** A constant expression of one i32. */
+/** Reads a constant expression of one i32. */
 function constant(reader) {
   if (reader.byte() !== 0x41) throw new Error("a place that is not a constant");
   const value = reader.signed() >>> 0;
@@ -120,7 +120,7 @@ function constant(reader) {
   return value;
 }
 
-/** A module, taken apart. Functions are numbered as in it: those that it imports come first. */
+/** Takes a module apart. Functions keep their numbers: imported ones come first. */
 export function parse(bytes) {
   const module = {
     types: [], imports: [], functions: [], tables: [], memories: [], globals: [], exports: [], start: null,
@@ -193,7 +193,7 @@ export function parse(bytes) {
         });
         break;
       case 12:
-        // How many segments there are matters only to code that names them, and `walk` refuses that.
+        // The number of segments matters only to code that names segments, and `walk` refuses such code.
         break;
       default:
         throw new Error(`section ${id} is not known here`);
@@ -217,7 +217,7 @@ const SECTION_SYMBOL = 3;
 const UNDEFINED = 0x10;
 const NAMED = 0x40;
 
-/** What the linker has put where, by the numbers that relocations use: data as a part of a segment, all else without its place. */
+/** Reads what the linker put where, by the numbers that relocations use: data in its segment, all else unplaced. */
 function readSymbols(reader) {
   if (reader.number() !== 2) throw new Error("the linker's notes are of a version that is not known here");
   let symbols = [];
@@ -239,17 +239,17 @@ function readSymbols(reader) {
   return symbols;
 }
 
-/** Kinds of relocations that add a number to what they name. */
+/** Kinds of relocations that add a number to their symbol. */
 const ADDING = new Set([3, 4, 5, 8, 9, 11, 14, 15, 16, 17, 21, 22, 23, 25]);
 
-/** Where a section mentions symbols. */
+/** Reads where a section mentions symbols. */
 function readRelocations(reader) {
   reader.number();
   return reader.list((one) => {
     const [kind, offset, symbol] = [one.byte(), one.number(), one.number()];
     if (kind > 26) throw new Error(`relocation ${kind} is not known here`);
     if (ADDING.has(kind)) skip(1)(one);
-    // Those of types name a type, and no symbol.
+    // Type relocations name a type, not a symbol.
     return { offset, symbol: kind === 6 ? null : symbol };
   });
 }
@@ -274,7 +274,7 @@ function skipConstant(reader) {
   if (reader.byte() !== CONTROL_END) throw new Error("a global that is computed");
 }
 
-/** How many parameters a type has. */
+/** Returns how many parameters a type has. */
 export function parameters(type) {
   const reader = new Reader(type, 1);
   return reader.number();
@@ -289,7 +289,7 @@ const GLOBALS = [0x23, 0x24];
 const CONSTANT = 0x41;
 const [FIRST_ACCESS, LAST_ACCESS] = [0x28, 0x3e];
 
-/** What follows a code, if anything does. */
+/** The operands after an opcode, if it has any. */
 const OPERANDS = new Map([
   [0x02, skip(1)], [0x03, skip(1)], [0x04, skip(1)], [0x0c, skip(1)], [0x0d, skip(1)],
   [0x0e, (reader) => void reader.list(skip(1)) ?? skip(1)(reader)],
@@ -300,15 +300,15 @@ const OPERANDS = new Map([
   [0xd0, skip(1)],
   [0xfc, (reader) => {
     const code = reader.number();
-    // What names a segment, or is not known: initialising, letting go of it, and everything from 18 on.
+    // Refuses codes that name a segment or are unknown: initialising one, dropping it, and everything from 18 on.
     if ([8, 9, 12, 13].includes(code) || code > 17) throw new Error(`code fc ${code} is not expected here`);
-    // Saturating conversions have no operands, and copying has two.
+    // Saturating conversions have no operands; copying has two.
     if (code >= 8) skip([10, 14].includes(code) ? 2 : 1)(reader);
   }],
 ]);
 const PLAIN = new Set([0x00, 0x01, 0x05, 0x0b, 0x0f, 0x1a, 0x1b, 0xd1, ...Array.from({ length: 0xc5 - 0x45 }, (_, at) => 0x45 + at)]);
 
-/** Walks through a function's body, and tells of every number in it that can change, or that the linker has left room around. */
+/** Walks through a function's body, and visits every number in it that can change, or that the linker has padded. */
 function walk(body, visit) {
   const reader = new Reader(body);
   reader.list((one) => [one.number(), one.byte()]);
@@ -329,14 +329,14 @@ function walk(body, visit) {
   }
 }
 
-/** The functions that a body calls by their numbers. */
+/** Returns the numbers of the functions that a body calls directly. */
 export function called(body) {
   const found = new Set();
   walk(body, (kind, index) => kind === "function" && found.add(index));
   return found;
 }
 
-/** A body with other numbers of functions, and no number longer than it need be. */
+/** Returns a body with other function numbers, and every number as short as possible. */
 export function renumbered(body, functionIndex) {
   const parts = [];
   let done = 0;
@@ -349,7 +349,7 @@ export function renumbered(body, functionIndex) {
   return concatenated(parts);
 }
 
-/** Where the code of a body begins, after its variables. */
+/** Returns where the code of a body begins, after its variables. */
 export function codeBegins(body) {
   const reader = new Reader(body);
   reader.list((one) => [one.number(), one.byte()]);

@@ -1,28 +1,28 @@
-// Takes the module of the page apart: `node web/build/split.mjs MODULE FOLDER` writes what opening the page, a first step and a
-// first look need into FOLDER/lathe.wasm, everything else into FOLDER/later.wasm, and what the gallery says into
+// Splits the page's module: `node web/build/split.mjs MODULE FOLDER` writes what opening the page, a first step and a
+// first look need to FOLDER/lathe.wasm, everything else to FOLDER/later.wasm, and the gallery's answer to
 // FOLDER/opening.json. The page fetches the second module as soon as it has checked its first texts.
 //
-// What opening needs is found by opening: every function notes that it was called. A function of the second module has a
-// stand-in in the first, which fetches that module if it is not there yet, and calls the function through the table. Constants
-// that only such functions can get at, as the linker's relocations tell, go with them. So where the cut goes decides how soon
-// something is there, and never whether it works.
+// Opening it shows what opening needs: every function notes that it was called. A function of the second module has a
+// stand-in in the first, which fetches that module if it is not there yet, and calls the function through the table.
+// Constants that only such functions can reach, according to the linker's relocations, move with them. So the split
+// decides how soon something is available, and never whether it works.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { start } from "../src/compiler.js";
 import { HEADER, called, codeBegins, concatenated, list, number, parameters, parse, renumbered, section, signed, text } from "./binary.mjs";
 
-/** What is open when somebody comes for the first time: `openFirst` in `src/main.ts`. */
+/** What is open on a first visit: `openFirst` in `src/main.ts`. */
 const FIRST = { machine: "quad8", program: "hello" };
 /** Programs whose speed is measured, by machine. */
 const MEASURED = fileURLToPath(new URL("../../benches/programs", import.meta.url));
-/** Crates that execute programs: what one uses of them stays together, because a call from one module into the other is slower. */
+/** Crates that execute programs: what a run uses of them stays together, because calls between modules are slower. */
 const ENGINES = /lathe_(fast|vm)(?![a-z_])/;
 
 const I32 = 0x7f;
 const KINDS = { function: 0, table: 1, memory: 2, global: 3 };
 
-/** The bytes of a module that has these parts. */
+/** Encodes a module with these parts. */
 function written(module) {
   const at = (place) => concatenated([[0, 0x41], signed(place | 0), [0x0b]]);
   const parts = [
@@ -42,7 +42,7 @@ function written(module) {
 
 const importedFunction = ({ from, name, type }) => ({ from, name, description: [KINDS.function, ...number(type)] });
 
-/** The module with a note in every function that says that it was called. */
+/** Returns the module with a note in every function that it was called. */
 function noting(module) {
   const first = module.globals.length;
   const note = ({ body }, at) => {
@@ -58,7 +58,7 @@ function noting(module) {
   };
 }
 
-/** A fresh instance that notes what is called: a way to ask it, and which functions it has called since this was last asked. */
+/** Creates an instance that notes calls; returns how to ask it, and how to list the calls since the last list. */
 async function noticed(module) {
   const bytes = written(noting(module));
   const { exports } = await start(async (imports) => (await WebAssembly.instantiate(bytes, imports)).instance);
@@ -78,15 +78,15 @@ async function noticed(module) {
   return { ask, calls };
 }
 
-/** Opens the first machine as the page does, and runs programs; tells which functions are needed, and what the gallery says. */
+/** Opens the first machine as the page does, and runs programs; returns the functions needed and opening.json. */
 async function opened(module) {
-  // The worker answers these two itself.
+  // The worker answers these two requests itself.
   const { ask: askBefore } = await noticed(module);
   const gallery = askBefore({ call: "gallery" });
   const texts = askBefore({ call: "shipped", ...FIRST });
 
   const { ask, calls } = await noticed(module);
-  // As the worker asks: for a code memory before there is one, by its name, and once more for the same moment.
+  // As the worker asks: for the code memory before there is one, by its name, and again for the same moment.
   const view = () => {
     for (const [memory, count] of [["", 192], ["", 96], ["ram", 96]]) {
       const window = { memory, from: "0", count, before: 3, after: 9 };
@@ -121,7 +121,7 @@ async function opened(module) {
   return { needed, opening: { gallery, first: { asked: FIRST, texts } } };
 }
 
-/** For every segment, which of its bytes early functions can get at: what they mention, what that mentions, and so on. */
+/** Finds the bytes in each segment that early functions can reach: what they mention, what that mentions, and so on. */
 function earlyData(module, isNeeded) {
   const holder = (parts, length) => {
     const ends = parts.map((part) => part.offset + length(part));
@@ -139,7 +139,7 @@ function earlyData(module, isNeeded) {
   const segmentAt = holder(module.data, ({ bytes }) => bytes.length);
   const isData = ({ symbol }) => symbol !== null && module.symbols[symbol];
 
-  // Mentions in data, by where they are.
+  // Mentions in data, by position.
   const mentions = module.data.map(() => []);
   for (const { offset, symbol } of module.relocations.DATA.filter(isData)) {
     const segment = segmentAt(offset);
@@ -156,16 +156,16 @@ function earlyData(module, isNeeded) {
     early[segment]?.fill(1, offset, offset + size);
     for (const one of mentions[segment] ?? []) if (one.at >= offset && one.at < offset + size) waiting.push(one.symbol);
   }
-  // What the linker says nothing about stays, too.
+  // Data that no symbol covers also stays.
   const named = module.data.map(({ bytes }) => new Uint8Array(bytes.length));
   for (const symbol of module.symbols) if (symbol) named[symbol.segment]?.fill(1, symbol.offset, symbol.offset + symbol.size);
   return early.map((bytes, segment) => bytes.map((is, at) => is | (1 - named[segment][at])));
 }
 
-/** Pieces of data with fewer bytes than this between them are one piece: another one would take more. */
+/** Pieces of data less than this many bytes apart are joined: a separate piece would take more. */
 const GAP = 12;
 
-/** Data in two: what stays, and what comes later. Only what is never written can come later. */
+/** Splits the data into what stays and what comes later. Only read-only data can come later. */
 function dividedData(module, isNeeded) {
   const early = earlyData(module, isNeeded);
   const [stays, moves] = [[], []];
@@ -178,7 +178,7 @@ function dividedData(module, isNeeded) {
   return { stays, moves };
 }
 
-/** Where marks are as wanted, with short gaps between them. */
+/** Returns the ranges with the wanted mark, joined across short gaps. */
 function pieces(marks, wanted) {
   const all = [];
   marks.forEach((mark, at) => {
@@ -190,7 +190,7 @@ function pieces(marks, wanted) {
   return all;
 }
 
-/** The two modules. */
+/** Splits the module in two. */
 function divided(module, isNeeded) {
   const imported = module.imports.length;
   const indices = module.functions.map((_, at) => imported + at);
@@ -198,7 +198,7 @@ function divided(module, isNeeded) {
   const isLate = new Set(late);
   const functionOf = (index) => module.functions[index - imported];
 
-  // Late functions that the first module mentions have a place in the table, for their stand-ins.
+  // Late functions that the first module mentions have an entry in the table, for their stand-ins.
   const mentioned = new Set();
   for (const index of early) for (const one of called(functionOf(index).body)) if (isLate.has(one)) mentioned.add(one);
   for (const { index, kind } of module.exports) if (kind === KINDS.function && isLate.has(index)) mentioned.add(index);

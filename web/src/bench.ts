@@ -1,20 +1,20 @@
-// The page's side of the worker: questions with promises for answers, and a new worker if the old one fails
-// or takes too long.
+// The page's side of the worker: requests with promises for answers, and a new worker if the old one fails or takes too
+// long.
 
 import { nextWorker } from "./first";
 import type { Answer, FromWorker, Gallery, Report, Speed, Status, ToWorker, View, Window } from "./protocol";
 
-/** A question that takes longer than this is given up, and the worker with it. */
+/** After this time, a request and its worker are given up. */
 const PATIENCE_MS = 20_000;
 
-/** Workers that may fail one after the other before all of the machine is there. */
+/** How many workers may fail in a row before the whole machine is loaded. */
 const RETRIES = 2;
 
 export interface Listener {
   ready(gallery: Gallery): void;
   view(view: View | null, status: Status): void;
   failed(message: string): void;
-  /** There is no worker any more, and no other would do better. */
+  /** There is no worker any more, and another would do no better. */
   lost(message: string): void;
 }
 
@@ -27,9 +27,9 @@ export class Bench {
   #worker: Worker;
   #waiting = new Map<number, Waiting>();
   #last = 0;
-  /** How many workers have failed since all of the machine was there. */
+  /** How many workers have failed since the whole machine was last loaded. */
   #failures = 0;
-  /** Whether all of the machine is there: how long a network takes for it is nobody's fault. */
+  /** Whether the whole machine is loaded. Until then there is no time limit: a slow network is not a failure. */
   #isComplete = false;
   #listener: Listener;
 
@@ -43,7 +43,7 @@ export class Bench {
     this.#isComplete = false;
     worker.onmessage = (event: MessageEvent<FromWorker>) => this.#receive(event.data);
     worker.onerror = (event) => this.#fail(event.message || "the worker could not be started");
-    // It may have been there before anybody listened.
+    // The worker may have been ready before the page listened.
     worker.postMessage({ kind: "hello" } satisfies ToWorker);
     return worker;
   }
@@ -59,7 +59,7 @@ export class Bench {
         return;
       case "view":
         this.#listener.view(message.view, message.status);
-        // A page that is slow to draw is shown less, and not more and more late.
+        // A page that draws slowly gets fewer views, not ever later ones.
         requestAnimationFrame(() => this.#send({ kind: "seen" }));
         return;
       case "failed":
@@ -73,7 +73,7 @@ export class Bench {
     }
   }
 
-  /** Starts again with another worker; whoever waits is told that there will be no answer. */
+  /** Starts another worker; all pending requests are told that there will be no answer. */
   #fail(message: string): void {
     this.#worker.terminate();
     for (const waiting of this.#waiting.values()) {
@@ -108,7 +108,7 @@ export class Bench {
     return this.#expect((id) => ({ kind: "ask", id, request }));
   }
 
-  /** Does what a line of the debugger's language says. */
+  /** Executes a line of the debugger's language. */
   do(line: string): Promise<Answer<Report>> {
     return this.#expect((id) => ({ kind: "do", id, line }));
   }

@@ -1,4 +1,4 @@
-// What the browser runs first, and no more than that: the machine's thread begins, then the page is loaded.
+// The first code that the browser runs, and no more than that: it starts the machine's thread, then loads the page.
 import "./first";
 
 void import("./main");

@@ -1,20 +1,20 @@
-// What the engine needs from whoever runs it: code that it makes at run time is compiled and put into its table, and the part of
-// it that comes later (`build/split.mjs`) is put beside the part that came first.
+// What the engine needs from its host: code that it generates at run time is compiled and put into its table, and its
+// later part (`build/split.mjs`) is put beside the first part.
 
 /**
  * Instantiates a module of Lathe, and compiles what it asks for from then on.
  * @param {(imports: WebAssembly.Imports) => Promise<WebAssembly.Instance>} instantiate
- * @param {() => BufferSource} [fetchRest] Gives the second module at once, if something of it is needed before it came.
+ * @param {() => BufferSource} [fetchRest] Returns the second module at once, if it is needed before it has come.
  */
 export async function start(instantiate, fetchRest) {
   /** @type {{ memory: WebAssembly.Memory, table: WebAssembly.Table, isComplete?: WebAssembly.Global }} */
   let engine;
-  /** Places of the table that are empty. @type {number[]} */
+  /** Empty places in the table. @type {number[]} */
   const free = [];
   const count = { compiled: 0, released: 0 };
   const lathe = {
     /**
-     * The place of the function of the module in these bytes, or 0 if the browser does not take it.
+     * Compiles the module in these bytes; returns the place of its function, or 0 if the browser refuses it.
      * @param {number} at
      * @param {number} length
      */
@@ -36,7 +36,7 @@ export async function start(instantiate, fetchRest) {
       free.push(place);
       count.released += 1;
     },
-    /** Comes back when all of the engine is there. */
+    /** Returns when the whole engine is there. */
     later() {
       if (engine.isComplete?.value === 0 && fetchRest) complete(new WebAssembly.Module(fetchRest()));
     },

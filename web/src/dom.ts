@@ -1,9 +1,9 @@
-// Making elements. Text is always text: nothing here reads markup.
+// Creates elements. Text is always text: nothing here parses markup.
 
 type Child = Node | string | null | undefined | false;
 type Properties = Record<string, string | number | boolean | ((event: never) => void) | undefined>;
 
-/** An element with attributes (`onclick` and the like are listeners) and children. */
+/** Creates an element with attributes (`onclick` and the like are listeners) and children. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -19,14 +19,14 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The element with an id, which index.html has. */
+/** Returns the element with an id, which index.html has. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
   if (!found) throw new Error(`index.html has no #${id}`);
   return found as T;
 }
 
-/** Text with `code` in backquotes, **bold** words and ``` blocks, as nodes. */
+/** Converts text with `code` in backquotes, **bold** words and ``` blocks to nodes. */
 export function prose(text: string): Node[] {
   const blocks = text.split(/```[a-z]*\n?/);
   return blocks.flatMap((block, at): Node[] => {
@@ -46,20 +46,20 @@ function inline(text: string): Node[] {
   });
 }
 
-/** A number as somebody types it, with 0x, $ or letters if it is hexadecimal; nothing if it is none. */
+/** Parses a number as people type it, with 0x, $ or letters if it is hexadecimal; `null` if it is not a number. */
 export function numberOf(text: string): number | null {
   const number = Number(addressOf(text) ?? Number.NaN);
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** The same, of any size. */
+/** Parses the same as a number of any size. */
 export function addressOf(text: string): bigint | null {
   const [, prefix, digits] = /^(0x|\$)?([0-9a-f]+)$/i.exec(text.trim()) ?? [];
   if (digits === undefined) return null;
   return BigInt(prefix || /[a-f]/i.test(digits) ? `0x${digits}` : digits);
 }
 
-/** Numbers with thin gaps: 12 345 678. */
+/** Formats a number with thin gaps: 12 345 678. */
 export function grouped(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }

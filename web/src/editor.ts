@@ -1,4 +1,4 @@
-/** Enter ends a line whose last word is written already: what is offered is nothing new then. */
+/** Lets Enter end a line whose last word is complete: then the completion offers nothing new. */
 function leaveWhatIsWritten(view: EditorView): boolean {
   const offered = selectedCompletion(view.state);
   const { head } = view.state.selection.main;
@@ -6,9 +6,8 @@ function leaveWhatIsWritten(view: EditorView): boolean {
   return false;
 }
 
-// An editor for one of the two texts. Colours, completion and hovers come from the workbench, so they know
-// the machine that is being designed. It lives in a shadow root: its styles need no exception from the
-// Content-Security-Policy there.
+// An editor for one of the two texts. Colours, completion and hovers come from the workbench, so they know the machine
+// being designed. It lives in a shadow root, where its styles need no exception from the Content-Security-Policy.
 
 import { autocompletion, closeBrackets, closeCompletion, completionKeymap, selectedCompletion, snippetCompletion } from "@codemirror/autocomplete";
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
@@ -149,7 +148,7 @@ export class Editor {
           closeBrackets(),
           highlightActiveLine(),
           highlightSelectionMatches(),
-          // Before autocompletion's own keys, which are the first otherwise.
+          // Before autocompletion's own keys, which would otherwise come first.
           Prec.highest(keymap.of([{ key: "Enter", run: leaveWhatIsWritten }])),
           autocompletion({ override: [(context) => this.#complete(context)], icons: false }),
           hoverTooltip((_, at) => this.#hover(at), { hoverTime: 350 }),
@@ -207,12 +206,12 @@ export class Editor {
     this.view.scrollDOM.scrollTop = 0;
   }
 
-  /** The names of the classes of colours, by number. */
+  /** The names of the colour classes, by number. */
   set classes(names: string[]) {
     this.#classes = names.map((name) => Decoration.mark({ class: `lathe-${name}` }));
   }
 
-  /** Shows what the workbench says about the text as it is now. */
+  /** Shows what the workbench says about the current text. */
   show(checked: Checked): void {
     const text = this.view.state.doc;
     const marks = [];
@@ -251,7 +250,7 @@ export class Editor {
     this.view.focus();
   }
 
-  /** Replaces the text by a tidier one, with as little movement as possible. */
+  /** Replaces the text with a formatted one, moving as little as possible. */
   replace(text: string): void {
     if (text === this.text) return;
     const line = this.view.state.doc.lineAt(this.view.state.selection.main.head).number;
@@ -259,7 +258,7 @@ export class Editor {
     this.view.dispatch({ selection: { anchor: this.view.state.doc.line(Math.min(line, this.view.state.doc.lines)).from } });
   }
 
-  /** Marks the line that comes next, and brings it into sight if asked. */
+  /** Marks the next line to execute, and scrolls it into view if asked. */
   mark(line: number | null, reveal: boolean): void {
     if (line === null && this.view.state.field(current).size === 0) return;
     this.view.dispatch({ effects: setCurrent.of(line) });
@@ -272,13 +271,13 @@ export class Editor {
     }
   }
 
-  /** Keeps what is being typed in sight when there is suddenly less room. */
+  /** Keeps the cursor in view when there is suddenly less room. */
   keepCursor(): void {
     const { head } = this.view.state.selection.main;
     if (this.view.hasFocus) requestAnimationFrame(() => this.view.dispatch({ effects: EditorView.scrollIntoView(head) }));
   }
 
-  /** Goes to a place. */
+  /** Goes to a position. */
   go(at: number): void {
     const place = Math.min(at, this.view.state.doc.length);
     this.view.dispatch({ selection: { anchor: place }, effects: EditorView.scrollIntoView(place, { y: "center" }) });
@@ -312,7 +311,7 @@ export class Editor {
   }
 }
 
-/** Everything visual comes from the variables of style.css, which reach into shadow roots. */
+/** All appearance comes from the variables of style.css, which reach into shadow roots. */
 const theme = EditorView.theme({
   "&": { height: "100%", fontSize: "var(--code-size)", backgroundColor: "transparent", color: "var(--ink)" },
   "&.cm-focused": { outline: "none" },

@@ -1,9 +1,9 @@
-// The machine's thread, started before the page is there: a browser compiles the machine while it reads the rest.
+// The machine's thread, started before the page is loaded: the browser compiles the machine while it parses the rest.
 
 import wasmUrl from "../generated/lathe.wasm?url";
 import type { ToWorker } from "./protocol";
 
-/** The machine, fetched while its thread starts, and not only when that asks for it. */
+/** The machine, fetched while its thread starts, not only when the thread asks for it. */
 let machine: Promise<WebAssembly.Module> | null = null;
 
 function startWorker(): Worker {
@@ -22,7 +22,7 @@ function startWorker(): Worker {
 
 let first: Worker | null = startWorker();
 
-/** The worker that is there already, or another. */
+/** Returns the worker already started, or a new one. */
 export function nextWorker(): Worker {
   const worker = first ?? startWorker();
   first = null;

@@ -6,11 +6,11 @@ import { PortsPane } from "./ports";
 import type { Machine, View, Window } from "./protocol";
 
 const ROW_HEIGHT = 20;
-/** Cells of a large memory that can be scrolled through at once; the address box goes anywhere. */
+/** The most cells of a large memory to scroll through; the address box goes anywhere. */
 const REACH = 1 << 16;
-/** Output that stays on the screen. */
+/** The most output kept on the screen, in characters. */
 const OUTPUT = 100_000;
-/** The rows of a keyboard that stand for a keypad of 16 keys, as CHIP-8 players expect. */
+/** The rows of a keyboard that stand for a 16-key keypad, as CHIP-8 players expect. */
 const KEYS = "x123qweasdzc4rfv";
 
 export class MachinePane {
@@ -20,11 +20,11 @@ export class MachinePane {
   #base = 0n;
   #columns = 16;
   #view: View | null = null;
-  /** Bytes that the program had written when the console was last shown, and how much of it is on the screen. */
+  /** How many bytes the program had written when the console was last shown, and how much of it is on the screen. */
   #written = 0;
   #shown = 0;
   #decoder = new TextDecoder();
-  /** What each part was last made from. */
+  /** The data each part was last drawn from. */
   #made = new Map<HTMLElement, string>();
   #sent = "";
   readonly #registers = byId("registers");
@@ -40,7 +40,7 @@ export class MachinePane {
   readonly #keypad = byId("keypad");
   readonly #ports: PortsPane;
 
-  /** `said` is told what somebody has typed for the program, `portsChanged` that a port was set. */
+  /** `said` receives what the user typed for the program; `portsChanged` is called when a port was set. */
   constructor(bench: Bench, said: (text: string) => void, portsChanged: () => void) {
     this.#bench = bench;
     this.#ports = new PortsPane(bench, portsChanged);
@@ -61,13 +61,13 @@ export class MachinePane {
     byId("console-end").addEventListener("click", () => bench.endInput());
   }
 
-  /** The cells that the memory on the screen has. */
+  /** The number of cells in the memory on the screen. */
   #cells(): bigint {
     const memory = this.#machine?.memories.find((one) => one.name === this.#memory);
     return memory ? 1n << BigInt(memory.address_bits) : 0n;
   }
 
-  /** Another machine, or the same with other parts. */
+  /** Another machine, or the same one with other parts. */
   set machine(machine: Machine | null) {
     const before = JSON.stringify(this.#machine);
     this.#machine = machine;
@@ -122,7 +122,7 @@ export class MachinePane {
       from: (this.#base + BigInt(first * this.#columns)).toString(16),
       count: rows * this.#columns,
       before,
-      // What comes before may be less; what does not fit is not seen.
+      // There may be fewer instructions before; those that do not fit are not seen.
       after: lines,
     };
     const text = JSON.stringify(window);
@@ -131,7 +131,7 @@ export class MachinePane {
     this.#bench.look(window);
   }
 
-  /** What somebody has set at the ports. */
+  /** What the user has set at the ports. */
   get ports(): string {
     return this.#ports.settings;
   }
@@ -140,7 +140,7 @@ export class MachinePane {
     this.#ports.bring(settings);
   }
 
-  /** The machine is at its beginning: what was set from outside stays set. */
+  /** The machine has restarted: what was set from outside is set again. */
   giveAgain(): void {
     this.#ports.giveAgain();
   }
@@ -161,7 +161,7 @@ export class MachinePane {
     if (this.#follow.checked && view.memory.first_change !== null) this.#reveal(BigInt(`0x${view.memory.first_change}`));
   }
 
-  /** Makes a part of the pane again if that is different from what it was made from. */
+  /** Redraws a part of the pane if its data has changed. */
   #make(part: HTMLElement, from: unknown, make: () => void): void {
     const text = JSON.stringify(from);
     if (this.#made.get(part) === text) return;
@@ -244,13 +244,13 @@ export class MachinePane {
     const isContinued = from === this.#written;
     if (isContinued && text === "") return;
     if (!isContinued) {
-      // Another run, or a step back: what is there now is all that there is.
+      // Another run, or a step back: only the new text remains.
       this.#console.replaceChildren();
       this.#shown = 0;
       this.#decoder = new TextDecoder();
     }
     this.#written = view.console.written;
-    // Only what is new is put on the screen: laying out all of a long output again takes longer than a frame.
+    // Only new output is added to the screen: laying out all of a long output again takes longer than a frame.
     const decoded = this.#decoder.decode(Uint8Array.from(text, (character) => character.charCodeAt(0)), { stream: true });
     this.#console.append(decoded);
     this.#shown += decoded.length;
@@ -300,7 +300,7 @@ export class MachinePane {
     this.#keypad.hidden = keys === 0;
   }
 
-  /** A key of the keyboard, which may stand for one of the keypad. */
+  /** Handles a key of the keyboard, which may stand for one of the keypad. */
   key(letter: string, down: boolean): boolean {
     const key = this.#machine?.keys === 16 ? KEYS.indexOf(letter.toLowerCase()) : -1;
     if (key < 0 || letter.length !== 1) return false;

@@ -48,19 +48,19 @@ const state = {
   sheet: null as Sheet | null,
   sheetIsOld: true,
   library: "",
-  /** What the program was given to read since it began, and what it is given at every beginning. */
+  /** What the program has been given to read since it began, and what it is given at every start. */
   input: "",
   given: "",
   tab: "program",
   status: { kind: "stopped", reason: "ready", message: "" } as Status,
   breakpoints: [] as number[],
-  /** Whether the texts are other ones, so that nothing of the last machine is kept. */
+  /** Whether the texts replace others, so that nothing of the last machine is kept. */
   anew: true,
-  /** Whether what is shown came with a link, and the draft is somebody's own work. */
+  /** Whether the texts came with a link; then the draft is the user's own work. */
   fromLink: false,
 };
 
-/** The check that is going on, and whether the texts changed since it began. */
+/** The check in progress, and whether the texts have changed since it began. */
 let checking: Promise<void> | null = null;
 let isDirty = false;
 let isSettingText = false;
@@ -98,14 +98,14 @@ function project(): Project {
   return { definition: editors.definition.text, program: editors.program.text, library, input, ports: machinePane.ports, tab };
 }
 
-/** Keeps what there is for the next visit. What was typed for the program belongs to this run, and not to that. */
+/** Saves the draft for the next visit. What was typed for the program belongs to this run, and not to the draft. */
 function keepDraft(): Project {
   const now = { ...project(), input: state.given };
   if (!embedded && !state.fromLink) draft.write(now);
   return now;
 }
 
-/** Checks and assembles the texts; changes made meanwhile are checked together afterwards. Ends when all is checked. */
+/** Checks and assembles the texts; changes made meanwhile are checked together afterwards. Resolves at the end. */
 function recheck(): Promise<void> {
   isDirty = true;
   checking ??= checkWhileDirty();
@@ -288,7 +288,7 @@ function currentSpeed(): Speed {
   return value === "full" ? null : Number(value);
 }
 
-/** A machine with keys is played at the speed that its games expect. */
+/** Sets the speed that games expect for a machine with keys. */
 function chooseSpeed(machine: Machine | null): void {
   byId<HTMLSelectElement>("speed").value = machine && machine.keys > 0 ? "600" : "full";
 }
@@ -297,7 +297,7 @@ function isActive(): boolean {
   return state.status.kind !== "stopped";
 }
 
-/** Does what a line of the debugger's language says, with the program as it is written now. */
+/** Executes a line of the debugger's language, with the current program. */
 async function command(line: string): Promise<Answer<Report>> {
   await checking;
   return bench.do(line);
@@ -312,13 +312,13 @@ async function runOrPause(): Promise<void> {
   bench.run(currentSpeed());
 }
 
-/** Somebody types a line for the program. */
+/** Gives the program a line that the user typed. */
 function say(text: string): void {
   state.input = (state.input + text).slice(-4096);
   bench.input(text);
 }
 
-/** At the beginning, the program is given what came with the link, and nothing that was typed since. */
+/** Gives a restarted program what came with the link, and nothing typed since. */
 function giveAgain(): void {
   state.input = state.given;
   machinePane.giveAgain();
@@ -339,7 +339,7 @@ let isDragging = false;
 let wanted: number | null = null;
 let isGoing = false;
 
-/** Goes where the timeline points; while that is going on, only the last place counts. */
+/** Goes where the timeline points; during a move, only the last position counts. */
 async function dragTo(position: number): Promise<void> {
   wanted = position;
   if (isGoing) return;
@@ -402,7 +402,7 @@ async function ready(gallery: Gallery): Promise<void> {
   await openFirst();
 }
 
-/** What is there at the start: a link, a draft, or a machine that shows something. */
+/** Opens the first texts: from a link, the draft, or a machine with something to show. */
 async function openFirst(): Promise<void> {
   try {
     const linked = await fromFragment(location.hash);
@@ -431,7 +431,7 @@ function openLinked(linked: Project): void {
   open(linked);
 }
 
-/** The worker has been replaced: what it knew is gone, the texts are not. */
+/** The worker was replaced: its state is lost, the texts are not. */
 function failed(message: string): void {
   notice(`The machine had to be started again (${message}). Your texts are as they were.`);
   state.status = { kind: "stopped", reason: "ready", message: "" };
@@ -633,7 +633,7 @@ function setPane(pane: string): void {
   machinePane.look();
 }
 
-/** A bar that can be dragged, or moved with the arrow keys. */
+/** A bar to drag, or to move with the arrow keys. */
 function splitter(id: string, variable: string, share_of: (event: { clientX: number; clientY: number }) => number, keys: [string, string]): void {
   const bar = byId(id);
   let percent = 50;

@@ -1,4 +1,4 @@
-// The ports of a machine's buses: what the program has written there, and what it reads, which can be set.
+// The ports of a machine's buses: what the program has written there, and what it reads, which the user can set.
 
 import type { Bench } from "./bench";
 import { byId, element, numberOf } from "./dom";
@@ -9,15 +9,15 @@ type Setting = { bus: string; port: number; value: number };
 
 export class PortsPane {
   readonly #bench: Bench;
-  /** Told when somebody has set a port. */
+  /** Called when the user has set a port. */
   readonly #changed: () => void;
   readonly #rows = byId("ports-rows");
   readonly #bus = byId<HTMLSelectElement>("ports-bus");
   readonly #note = byId("ports-note");
   #buses: Machine["buses"] = [];
-  /** What somebody has set; a machine that begins again is given it again. */
+  /** What the user has set; a restarted machine is given it again. */
   #set = new Map<string, Setting>();
-  /** What came with a link or a draft, until its machine begins. */
+  /** The settings of a link or a draft, until its machine begins. */
   #brought = "";
   /** Which ports are on the screen, and the parts of their rows that change. */
   #shown = "";
@@ -35,7 +35,7 @@ export class PortsPane {
     });
   }
 
-  /** Another machine, or the same with other parts. */
+  /** Another machine, or the same one with other parts. */
   set machine(machine: Machine | null) {
     this.#buses = machine?.buses ?? [];
     this.#bus.replaceChildren(...this.#buses.map((bus) => element("option", { value: bus.name }, bus.name)));
@@ -44,19 +44,19 @@ export class PortsPane {
     this.#note.textContent = "";
   }
 
-  /** What is set, one in a line. */
+  /** The settings, one per line. */
   get settings(): string {
     if (this.#brought !== "") return this.#brought;
     return [...this.#set.values()].map(({ bus, port, value }) => `${bus}[${port}] = ${value}`).join("\n");
   }
 
-  /** What the ports of the machine that comes next are set to. */
+  /** Sets the ports of the next machine. */
   bring(settings: string): void {
     this.#set.clear();
     this.#brought = settings;
   }
 
-  /** A line that says nothing about a port of this machine is dropped: it may come from a stranger. */
+  /** A line that does not describe a port of this machine is dropped: it may come from a stranger. */
   #takeBrought(): void {
     for (const line of this.#brought.split("\n")) {
       const [, bus, port, value] = /^(\w+)\[(\d{1,15})\] = (\d{1,15})$/.exec(line) ?? [];
@@ -66,7 +66,7 @@ export class PortsPane {
     this.#brought = "";
   }
 
-  /** The machine is at its beginning: what was set stays set. */
+  /** The machine has restarted: all settings are applied again. */
   giveAgain(): void {
     this.#takeBrought();
     for (const setting of this.#set.values()) void this.#bench.ask({ call: "port", ...setting });
@@ -100,7 +100,7 @@ export class PortsPane {
     return element("tr", {}, element("th", { scope: "row" }, name), written, element("td", {}, read));
   }
 
-  /** Sets a port; whether that was possible. */
+  /** Sets a port; resolves to whether that was possible. */
   async #give(bus: string, portText: string, valueText: string): Promise<boolean> {
     const [port, value] = [numberOf(portText), numberOf(valueText)];
     if (port === null || value === null) {

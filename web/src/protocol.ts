@@ -1,4 +1,4 @@
-// What the workbench (crates/lathe-web) answers, as types. The crate's documentation says what each call does.
+// The workbench's answers (crates/lathe-web), as types. The crate's documentation says what each call does.
 
 export type Pane = "definition" | "program";
 
@@ -72,7 +72,7 @@ export interface Edited {
 }
 
 export interface CodeLine {
-  /** Its address. */
+  /** The address. */
   hex: string;
   label: string | null;
   cells: string;
@@ -97,7 +97,7 @@ export interface View {
   code: CodeLine[];
   memory: {
     name: string;
-    /** Addresses are hexadecimal: not every one is a number that JavaScript holds. */
+    /** In hexadecimal: JavaScript numbers do not hold every address. */
     from: string;
     cells: string;
     digits: number;
@@ -110,7 +110,7 @@ export interface View {
   line: number | null;
 }
 
-/** What a command answers; `shown` is the text for people. */
+/** The answer to a command; `shown` is the text for people. */
 export interface Report {
   answer: string;
   reason?: string;
@@ -158,7 +158,7 @@ export interface Sheet {
   registers: { name: string; bits: number; constant: boolean; flag: boolean }[];
 }
 
-/** Which part of the machine is on the screen. */
+/** Which part of the machine is on screen. */
 export interface Window {
   memory: string;
   /** The first cell, in hexadecimal. */
@@ -168,15 +168,15 @@ export interface Window {
   after: number;
 }
 
-/** Instructions a second; `null` is as fast as it goes. */
+/** Instructions per second; `null` is as fast as possible. */
 export type Speed = number | null;
 
 /** From the page to the worker. */
 export type ToWorker =
-  /** The first part of the machine; or why there is none. */
+  /** The first part of the machine, or why there is none. */
   | { kind: "module"; module: WebAssembly.Module }
   | { kind: "no-module"; message: string }
-  /** Somebody listens now. */
+  /** The page is listening. */
   | { kind: "hello" }
   | { kind: "ask"; id: number; request: Record<string, unknown> }
   | { kind: "do"; id: number; line: string }
@@ -186,7 +186,7 @@ export type ToWorker =
   | { kind: "end-input" }
   | { kind: "key"; key: number; down: boolean }
   | { kind: "window"; window: Window }
-  /** The last view is on the screen: there may be another. */
+  /** The last view is on screen: there may be another. */
   | { kind: "seen" };
 
 /** What the machine is doing. */
@@ -198,7 +198,7 @@ export type Status =
 /** From the worker to the page. */
 export type FromWorker =
   | { kind: "ready"; gallery: Gallery }
-  /** All of the machine is there now. */
+  /** The whole machine is loaded. */
   | { kind: "complete" }
   | { kind: "answer"; id: number; answer: unknown }
   | { kind: "view"; view: View | null; status: Status }

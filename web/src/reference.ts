@@ -1,4 +1,4 @@
-// The machine that is being edited, as its opcode map and its reference.
+// The machine being edited, as its opcode map and its reference.
 
 import { element, prose } from "./dom";
 import type { Row, Sheet } from "./protocol";
@@ -9,7 +9,7 @@ function tint(row: Row | undefined): string {
   return row ? `tint-${row.group % TINTS}` : "";
 }
 
-/** The opcode map: one place for each beginning of an encoding. */
+/** Draws the opcode map: one place for each beginning of an encoding. */
 export function opcodeMap(sheet: Sheet, go: (row: Row) => void): Node[] {
   const { slots, bits, share } = sheet.coverage;
   const columns = Math.min(16, slots.length);
@@ -40,7 +40,7 @@ export function opcodeMap(sheet: Sheet, go: (row: Row) => void): Node[] {
   return [element("p", { class: "map-note" }, `${used} of ${slots.length} places used${percent}`), map];
 }
 
-/** Every row: how it is written, its bits, what it does. */
+/** Lists every row: its syntax, its bits, what it does. */
 export function reference(sheet: Sheet, go: (row: Row) => void): Node[] {
   const rows = sheet.rows.map((row) =>
     element(

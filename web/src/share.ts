@@ -1,5 +1,5 @@
-// Everything somebody has made, as a link, a file or a draft. A link is data: it is read with care, shown as
-// text, and never run as anything but a machine.
+// The user's whole work as a link, a file or a draft. A link is data: it is parsed with care, shown as text, and never
+// run as anything but a machine.
 
 export interface Project {
   definition: string;
@@ -8,17 +8,17 @@ export interface Project {
   library: string;
   /** What the console is given at the start. */
   input: string;
-  /** What somebody has set at the ports, one in a line: `ports[4] = 42`. */
+  /** What the user has set at the ports, one per line: `ports[4] = 42`. */
   ports: string;
-  /** What is open beside the definition. */
+  /** The tab open beside the definition. */
   tab: string;
 }
 
 /** The version of links and files; other versions are refused, with a reason. */
 export const VERSION = 1;
-/** Longer links are cut by chat programs and some browsers. */
+/** Chat programs and some browsers cut longer links. */
 export const LINK_LIMIT = 16_000;
-/** Texts of a link, once it is unpacked. */
+/** The most text in a link, once unpacked. */
 const TEXT_LIMIT = 1 << 20;
 const DRAFT = "lathe.draft";
 const PREVIOUS = "lathe.previous";
@@ -68,7 +68,7 @@ export function toText(project: Project): string {
   return JSON.stringify({ lathe: VERSION, ...project });
 }
 
-/** Reads a file or an unpacked link. Anything that is not a text is refused, anything unknown is dropped. */
+/** Parses a file or an unpacked link. Anything that is not text is refused, anything unknown is dropped. */
 export function fromText(text: string): Project {
   let data: unknown;
   try {
@@ -96,13 +96,13 @@ export function fromText(text: string): Project {
   };
 }
 
-/** The part of a link after `#`. */
+/** Returns the part of a link after `#`. */
 export async function toFragment(project: Project): Promise<string> {
   const bytes = new TextEncoder().encode(toText(project));
   return `${VERSION}.${toBase64(await through(bytes, new CompressionStream("deflate-raw"), Infinity))}`;
 }
 
-/** What a link carries; nothing if it carries nothing. */
+/** Returns what a link carries; `null` if it carries nothing. */
 export async function fromFragment(fragment: string): Promise<Project | null> {
   const plain = fragment.replace(/^#/, "");
   if (plain === "") return null;
@@ -142,14 +142,14 @@ function write(key: string, project: Project): void {
   try {
     storage()?.setItem(key, toText(project));
   } catch {
-    // A full or forbidden store loses the draft, and nothing else.
+    // A full or forbidden store loses only the draft.
   }
 }
 
 export const draft = {
   read: (): Project | null => read(DRAFT),
   write: (project: Project): void => write(DRAFT, project),
-  /** What was there before a link was opened. */
+  /** The work that was there before a link was opened. */
   readPrevious: (): Project | null => read(PREVIOUS),
   writePrevious: (project: Project): void => write(PREVIOUS, project),
 };

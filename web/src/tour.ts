@@ -1,10 +1,10 @@
-// "Design a CPU in an hour": a tour that builds the machine of docs/tutorial.md step by step, and sees
-// for itself when a step is done.
+// "Design a CPU in an hour": a tour that builds the machine of docs/tutorial.md step by step, and detects when a step
+// is done.
 
 import { byId, element, prose } from "./dom";
 import type { Checked, Sheet, View } from "./protocol";
 
-/** What a step can look at. */
+/** What a step can check. */
 export interface Progress {
   definition: Checked | null;
   program: Checked | null;
@@ -23,9 +23,9 @@ interface Step {
   title: string;
   text: string;
   task: string;
-  /** Whether the task is done. Once it is, it stays so. */
+  /** Whether the task is done. Once done, it stays done. */
   done(progress: Progress): boolean;
-  /** How it can be done, from how the texts are. */
+  /** Returns how to do it, from the current texts. */
   show(texts: Texts): Partial<Texts>;
 }
 
@@ -59,7 +59,7 @@ const has = (sheet: Sheet | null, ...mnemonics: string[]): boolean =>
 
 const sound = (progress: Progress): boolean => progress.definition?.diagnostics.every((one) => one.severity !== "error") ?? false;
 
-/** Puts rows at the end of the first table of instructions. */
+/** Appends rows to the first table of instructions. */
 function withRows(definition: string, rows: string): string {
   const end = definition.indexOf("\n}", definition.indexOf("instructions {"));
   return end < 0 ? definition : `${definition.slice(0, end + 1)}${rows}${definition.slice(end + 1)}`;
@@ -172,7 +172,7 @@ export class Tour {
     this.#aside.hidden = true;
   }
 
-  /** Looks whether the step is done now. */
+  /** Checks whether the step is done now. */
   check(progress: Progress): void {
     const step = STEPS[this.#at];
     if (!this.isOpen || !step || this.#done.has(this.#at) || !step.done(progress)) return;
@@ -211,7 +211,7 @@ export class Tour {
   }
 }
 
-/** Prose of one paragraph, without the paragraph. */
+/** Renders prose of one paragraph, without the paragraph. */
 function inlineProse(text: string): Node[] {
   return prose(text).flatMap((block) => [...block.childNodes]);
 }

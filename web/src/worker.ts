@@ -1,5 +1,5 @@
-// The machine's own thread: the workbench as WebAssembly, and the loop that runs it in slices, so that no
-// program keeps the page waiting.
+// The machine's own thread: the workbench as WebAssembly, and the loop that runs it in slices, so that no program
+// blocks the page.
 
 import restUrl from "../generated/later.wasm?url";
 import opening from "../generated/opening.json";
@@ -14,11 +14,11 @@ interface Exports {
   lathe_text(): number;
 }
 
-/** How long a slice of a run should take; messages are looked at between two slices. */
+/** How long a slice of a run should take; messages are handled between two slices. */
 const SLICE_MS = 8;
-/** How often the page is shown what is going on. */
+/** How often the page gets an update. */
 const FRAME_MS = 33;
-/** How far a command may search before it gives up: some ten seconds of a watch that looks at every instruction. */
+/** How far a command may search before it gives up: about ten seconds of a watch that checks every instruction. */
 const SEARCH = 10_000_000;
 
 const encoder = new TextEncoder();
@@ -27,15 +27,15 @@ const channel = new MessageChannel();
 
 let engine: Awaited<ReturnType<typeof startEngine>> | null = null;
 let lathe: Exports | null = null;
-/** The part of the module that opening the page does not need, since it was asked for. */
+/** The part of the module that opening the page does not need, once requested. */
 let rest: Promise<void> | null = null;
 /** Why there will be no module. */
 let failure: string | null = null;
-/** What the page said before the module was there. */
+/** Messages from the page before the module was loaded. */
 const early: ToWorker[] = [];
-/** Whether that part is still to come. */
+/** Whether the rest of the module is still to come. */
 let isIncomplete = true;
-/** What the page said after that and waits for this part. */
+/** Later messages from the page that wait for the rest. */
 const held: ToWorker[] = [];
 let view: Window = { memory: "", from: "0", count: 256, before: 6, after: 24 };
 let written = 0;
@@ -59,7 +59,7 @@ function post(message: FromWorker): void {
   self.postMessage(message);
 }
 
-/** Shows the page how the machine is now. Changes count from the last moment that was shown with `settle`. */
+/** Shows the page the machine's current state. Changes count from the last state shown with `settle`. */
 function show(settle: boolean): void {
   shownAt = performance.now();
   isUnseen = true;
@@ -84,11 +84,11 @@ function start(speed: Speed): void {
   slice();
 }
 
-/** How many instructions are due now. */
+/** Returns how many instructions are due now. */
 function due(run: NonNullable<typeof running>): number {
   if (run.speed === null) return run.limit;
   const wanted = Math.floor(((performance.now() - run.since) / 1000) * run.speed) + 1 - run.done;
-  // What could not be done in time is not caught up with.
+  // Instructions that were not executed in time are not caught up.
   return Math.max(0, Math.min(wanted, run.limit));
 }
 
@@ -144,7 +144,7 @@ function measure(step: number): void {
 
 channel.port1.onmessage = slice;
 
-/** Between two slices: what was waiting for input goes on. */
+/** Between two slices, resumes a run that was waiting for input. */
 function goOn(): void {
   if (status.kind === "waiting") start(lastSpeed);
   else show(false);
@@ -160,7 +160,7 @@ function receive(message: ToWorker): void {
       const answer = known(message.request) ?? ask<unknown>(message.request);
       if (message.request["call"] === "edit") {
         edited(answer as Edited, message.request["anew"] === true);
-        // Only now: what opening needs has the network and the processor for itself.
+        // Only now: what opening needs gets the network and the processor to itself.
         fetchRest();
       }
       post({ kind: "answer", id: message.id, answer });
@@ -208,14 +208,14 @@ function receive(message: ToWorker): void {
   }
 }
 
-/** What the module would answer, as far as that was asked when the page was built: so that its texts can come later. */
+/** Returns the module's answer if it was recorded when the page was built, so that its texts can come later. */
 function known(request: Record<string, unknown>): unknown {
   const { asked, texts } = opening.first;
   const isFirst = request["call"] === "shipped" && request["machine"] === asked.machine && request["program"] === asked.program;
   return isFirst ? texts : null;
 }
 
-/** Whether the first part of the module is enough for this, as far as was tried when the page was built. */
+/** Whether the first part of the module is enough for this message, as far as was tried when the page was built. */
 function isOfOpening(message: ToWorker): boolean {
   if (message.kind === "do") return message.line === "step";
   if (message.kind !== "ask") return message.kind !== "input" && message.kind !== "end-input" && message.kind !== "key";
@@ -253,7 +253,7 @@ function fail(message: string): void {
   if (early.length > 0) post({ kind: "failed", message });
 }
 
-/** Handles a message, or keeps it until all of the module is there. The order stays; only news of the screen cannot wait. */
+/** Handles a message, or keeps it until the whole module is loaded. The order is kept; only "seen" cannot wait. */
 function take(message: ToWorker): void {
   const mustWait = isIncomplete && message.kind !== "seen" && (held.length > 0 || !isOfOpening(message));
   if (!mustWait) return handle(message);
@@ -267,14 +267,14 @@ async function begin(module: WebAssembly.Module): Promise<void> {
   early.splice(0).forEach(take);
 }
 
-/** Has the rest of the module come, and then goes on with what waits for it. */
+/** Fetches the rest of the module, and then handles the messages that wait for it. */
 function fetchRest(): void {
   rest ??= WebAssembly.compileStreaming(fetch(restUrl))
     .then((module) => {
       engine?.complete(module);
       post({ kind: "complete" });
     })
-    // It is asked for again when something needs it, and then failing is told.
+    // It is requested again when something needs it, and then a failure is reported.
     .catch(() => {})
     .then(() => {
       isIncomplete = false;
@@ -282,7 +282,7 @@ function fetchRest(): void {
     });
 }
 
-/** The rest of the module, if it is needed although it has not come. */
+/** Fetches the rest of the module synchronously, for when it is needed before it has come. */
 function restAtOnce(): ArrayBuffer {
   const request = new XMLHttpRequest();
   request.open("GET", restUrl, false);

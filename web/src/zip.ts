@@ -1,4 +1,4 @@
-// Several files as one: a zip archive without compression, as every system opens it.
+// Several files as one: an uncompressed zip archive, which every system can open.
 
 export interface Named {
   name: string;
@@ -7,7 +7,7 @@ export interface Named {
 
 /** Names are UTF-8. */
 const FLAGS = 0x0800;
-/** 1 January 1980, the beginning of time for zip: the same files make the same archive. */
+/** 1 January 1980, the earliest date in zip: the same files make the same archive. */
 const DATE = 0x0021;
 
 const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -22,7 +22,7 @@ function crc32(bytes: Uint8Array): number {
   return ~crc >>> 0;
 }
 
-/** Numbers of two or four bytes each, low byte first. */
+/** Encodes numbers of two or four bytes each, low byte first. */
 function fields(...values: [bytes: 2 | 4, value: number][]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(values.flatMap(([count, value]) => Array.from({ length: count }, (_, at) => (value >>> (8 * at)) & 0xff)));
 }

@@ -1,4 +1,4 @@
-// The engine of the page, in Node: requests in, answers out, as the worker does it.
+// The page's engine, in Node: requests in, answers out, as in the worker.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,10 @@ const instantiate = async (imports) => (await WebAssembly.instantiate(part("lath
 const { exports, count } = await start(instantiate, () => part("later.wasm"));
 const { memory, lathe_room, lathe_answer, lathe_text } = exports;
 
-/** How many regions it has compiled, and let go. */
+/** How many regions it has compiled and released. */
 export { count };
 
-/** The answer to a request, both as texts. */
+/** Returns the answer to a request, both as texts. */
 export function answer(request) {
   const bytes = new TextEncoder().encode(request);
   const at = lathe_room(bytes.length);

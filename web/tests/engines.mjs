@@ -1,5 +1,5 @@
-// Code that is compiled in WebAssembly, in Node: every operator on all operands of small widths, and generated programs of all
-// machines beside the reference interpreter. `node web/tests/engines.mjs MODULE [PROGRAMS [SEED]]`
+// Code compiled in WebAssembly, in Node: every operator on all operands of small widths, and generated programs of all
+// machines, compared with the reference interpreter. `node web/tests/engines.mjs MODULE [PROGRAMS [SEED]]`
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { start } from "../src/compiler.js";

@@ -1,13 +1,14 @@
-// How long the engine of the page takes for a keystroke, in Node: `node web/tests/keystroke.mjs [MACHINE...]`. For each shipped
-// machine, letters are typed at the end of a row in the middle of the definition, first as a part of its meaning and then as a
-// comment, and a comment in the middle of the longest program. The figures are medians in milliseconds.
+// How long the page's engine takes for a keystroke, in Node: `node web/tests/keystroke.mjs [MACHINE...]`. For each
+// shipped machine, letters are typed at the end of a row in the middle of the definition, first as part of its meaning
+// and then as a comment, and as a comment in the middle of the longest program. The figures are medians in
+// milliseconds.
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ask, root } from "./engine.mjs";
 
 const wanted = process.argv.slice(2);
 const KEYSTROKES = 21;
-/** The median of the times that a request takes for one text after the other. */
+/** Returns the median time that a request takes over these texts. */
 function median(texts, request) {
   const times = texts.map((text) => {
     const begin = performance.now();

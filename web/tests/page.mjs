@@ -1,4 +1,4 @@
-// The page in a real browser, as somebody uses it. `cargo xtask web test` builds it and runs this.
+// The page in a real browser, driven like a user. `cargo xtask web test` builds it and runs this.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { deflateRawSync, gzipSync } from "node:zlib";
 import { launch } from "./browser.mjs";
 import { folder, serve } from "./server.mjs";
 
-/** KB that opening the page may fetch: `cargo xtask web test` knows with which standard library it was built. */
+/** How many KB opening the page may fetch: `cargo xtask web test` knows which standard library it was built with. */
 const MOST = Number(process.argv[2] ?? 615);
 
 const DEFINITION = `machine tiny "One accumulator"
@@ -41,7 +41,7 @@ after(async () => {
   server.close();
 });
 
-/** A page in a fresh profile; what goes wrong in it, and what it asks of the network, is written down. */
+/** Opens a page in a fresh profile; its errors and its network requests are recorded. */
 async function open({ hash = "", query = "", width = 1280, context } = {}) {
   const profile = context ?? (await browser.newContext({ viewport: { width, height: 800 } }));
   profile.setDefaultTimeout(60_000);
@@ -56,7 +56,7 @@ async function open({ hash = "", query = "", width = 1280, context } = {}) {
   return { page, profile, errors, requests };
 }
 
-/** Waits until the page has said what it thinks of both texts as they are now. */
+/** Waits until the page has shown its verdict on both current texts. */
 async function checked(page) {
   await page.waitForSelector("#definition-status:not(:empty)", { state: "attached" });
   await page.waitForSelector('main[aria-busy="false"]', { state: "attached" });
@@ -64,7 +64,7 @@ async function checked(page) {
 
 const text = (page, selector) => page.locator(selector).textContent();
 
-/** Waits until a text is as it should be. What the machine does is shown in its own time: nothing is read only once. */
+/** Waits until a text is as it should be. The machine's state is shown with some delay: nothing is read only once. */
 async function until(page, selector, pattern) {
   try {
     await page.locator(selector, { hasText: pattern }).waitFor({ state: "attached" });
@@ -73,7 +73,7 @@ async function until(page, selector, pattern) {
   }
 }
 
-/** Presses Share, and gives the link. */
+/** Presses Share, and returns the link. */
 async function share(page) {
   await page.click("#share");
   await page.waitForSelector("#link[open]");
@@ -135,7 +135,7 @@ test("opening the page fetches no more than it may", async () => {
     const path = new URL(url).pathname;
     return { path, size: gzipSync(readFileSync(join(folder, path.endsWith("/") ? "index.html" : path)), { level: 9 }).length };
   });
-  // The rest of the machine comes when the first texts have been checked.
+  // The rest of the machine is fetched once the first texts have been checked.
   const [first, rest] = ["lathe", "later"].map((part) => fetched.filter(({ path }) => path.startsWith(`/assets/${part}-`)));
   assert.equal(first.length, 1, "the first module is fetched");
   const opening = fetched.filter((one) => !rest.includes(one));
@@ -378,7 +378,7 @@ test("a program that never ends leaves the page free", async (context) => {
     });
   const rounds = [await busy(), await busy(), await busy()];
   context.diagnostic(`the page was busy for at most ${rounds.map((gap) => gap.toFixed(0)).join(", ")} ms at a time; ${await text(page, "#status")}`);
-  // A computer that has other work to do may hold up one round; what the page itself does is in all of them.
+  // A busy computer may delay one round; the page's own delay is in all of them.
   assert(Math.min(...rounds) < 100, "the page responds within 100 ms");
   await page.click("#run");
   await until(page, "#run-word", /Run/);

@@ -1,5 +1,5 @@
-// Pictures of the page at desktop and phone width, light and dark: `node web/tests/pictures.mjs FOLDER [NAME]`.
-// Those whose name has NAME in it are made; `playground` is the one that docs/playground.png is.
+// Pictures of the page at desktop and phone width, light and dark: `node web/tests/pictures.mjs FOLDER [NAME]`. Makes
+// those whose name contains NAME; `playground` is docs/playground.png.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./browser.mjs";
@@ -34,7 +34,7 @@ async function stepped(page) {
   for (let step = 0; step < 23; step += 1) await page.keyboard.press("F8");
 }
 
-/** A machine in the middle of a run, with its table in sight. */
+/** Shows a machine in the middle of a run, with its table in view. */
 async function shown(page) {
   await openProgram(page, "hex8/selfmod");
   await page.click("#run");

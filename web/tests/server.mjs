@@ -1,4 +1,4 @@
-// Serves the built page on loopback for the tests, with the types that browsers insist on.
+// Serves the built page on loopback for the tests, with the types that browsers require.
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -14,7 +14,7 @@ const TYPES = {
 
 export const folder = fileURLToPath(new URL("../../target/web", import.meta.url));
 
-/** Starts a server; gives its address and a way to stop it. */
+/** Starts a server; returns its address and a way to stop it. */
 export async function serve() {
   const server = createServer((request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));

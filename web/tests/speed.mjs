@@ -1,18 +1,18 @@
-// The engine in WebAssembly, in Node, beside the native one on the programs of `lathe bench`:
-// `node web/tests/speed.mjs [PATH TO lathe [MACHINE...]]`. The figures are instructions a second, in millions.
+// The engine in WebAssembly, in Node, compared with the native one on the programs of `lathe bench`:
+// `node web/tests/speed.mjs [PATH TO lathe [MACHINE...]]`. The figures are millions of instructions per second.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ask, root } from "./engine.mjs";
 
 const [native = join(root, "target/release/lathe"), ...wanted] = process.argv.slice(2);
-/** The first instructions are not counted: until code is compiled, and compiled well. */
+/** The first instructions are not counted: until then, code is still being compiled and improved. */
 const FIRST = 300_000_000;
 const STEPS = 1_000_000_000;
 const folder = join(root, "benches/programs");
 const machines = readdirSync(folder).filter((machine) => wanted.length === 0 || wanted.includes(machine));
 
-/** Seconds of the processor that this process has used: a machine with other work to do does not count. */
+/** Returns the processor time this process has used, in seconds: other work on the computer does not count. */
 const used = () => process.cpuUsage().user / 1e6;
 
 function inPage(machine, program) {

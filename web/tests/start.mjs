@@ -1,4 +1,4 @@
-// From opening the page, in a fresh profile, to the first instruction that it has executed and shown:
+// From opening the page, in a fresh profile, to the first instruction executed and shown:
 // `node web/tests/start.mjs [TIMES]`. The figures are milliseconds; what is downloaded is listed after them.
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { folder, serve } from "./server.mjs";
 
 const times = Number(process.argv[2] ?? 7);
 
-/** Runs in the page: steps as soon as there is something to step, and notes when that is on the screen. */
+/** Runs in the page: steps as soon as possible, and notes when the result is on screen. */
 function stepAtOnce() {
   window.moments = {};
   addEventListener("DOMContentLoaded", () => {

@@ -1,4 +1,4 @@
-//! What a command answers: data, which programs take as JSON and people as text.
+//! What a command answers: data that programs take as JSON and people as text.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use crate::watching::{CallLine, Coverage, Profile, Traced};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// The machine is somewhere else now.
+    /// Where the machine is now.
     Stopped(StopReport),
     /// The value of an expression.
     Value {
-        /// As it was typed.
+        /// The expression as typed.
         expression: String,
         /// Its value.
         #[serde(flatten)]
@@ -26,55 +26,55 @@ pub enum Answer {
     },
     /// A breakpoint was set.
     Breakpoint(BreakpointLine),
-    /// All breakpoints.
+    /// Every breakpoint.
     Breakpoints {
-        /// In the order of their numbers.
+        /// In order of number.
         list: Vec<BreakpointLine>,
     },
     /// Program counter and registers.
     Registers {
-        /// In the order of the definition.
+        /// In the definition's order.
         list: Vec<RegisterLine>,
     },
     /// Cells of a memory.
     Memory {
-        /// Its name.
+        /// The memory's name.
         memory: String,
         /// The first address.
         address: u64,
-        /// Bits of an address.
+        /// Bits in an address.
         address_bits: u32,
-        /// Bits of a cell.
+        /// Bits in a cell.
         cell_bits: u32,
         /// The cells.
         cells: Vec<u64>,
     },
     /// Instructions.
     Code {
-        /// The address of the next instruction to be executed.
+        /// The address of the next instruction.
         pc: u64,
-        /// One after the other.
+        /// In address order.
         lines: Vec<Line>,
     },
     /// Lines of a source.
     Source {
-        /// Its name.
+        /// The source's name.
         file: String,
-        /// The number of the line that comes next, if it is in this file.
+        /// The number of the next line to execute, if it is in this file.
         current: Option<usize>,
-        /// Their numbers and texts.
+        /// Line numbers and texts.
         lines: Vec<(usize, String)>,
     },
     /// Calls that have not returned.
     Stack {
         /// Innermost first.
         calls: Vec<CallLine>,
-        /// Whether calls before these are not known.
+        /// Whether earlier calls are unknown.
         cut: bool,
     },
     /// Executed instructions.
     Trace {
-        /// In their order.
+        /// In execution order.
         lines: Vec<Traced>,
     },
     /// How often instructions were executed.
@@ -83,71 +83,71 @@ pub enum Answer {
     Coverage(Coverage),
     /// What the program has written.
     Output {
-        /// With control characters as escapes.
+        /// The output, with control characters escaped.
         text: String,
-        /// Bytes before these that are not kept any more.
+        /// Earlier bytes that are no longer kept.
         dropped: u64,
     },
     /// The display.
     Display {
-        /// Its rows.
+        /// The display's rows.
         rows: Vec<String>,
     },
-    /// Where in the history this is.
+    /// The position in the history.
     History {
-        /// Here.
+        /// The current position.
         position: u64,
         /// The furthest position.
         end: u64,
-        /// Snapshots.
+        /// The number of snapshots.
         snapshots: usize,
-        /// The bytes they take at most.
+        /// An upper bound on the bytes they take.
         bytes: u64,
-        /// The bytes they may take.
+        /// The most bytes they may take.
         limit: u64,
-        /// What was done from outside.
+        /// The number of events from outside.
         events: usize,
     },
-    /// Words.
+    /// Plain text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// A session is to be written to a file.
+    /// Save a session to a file.
     Save {
         /// The file.
         file: String,
-        /// Its text.
+        /// The session's text.
         #[serde(skip)]
         session: String,
     },
-    /// Debugging ends.
+    /// Quit.
     Quit,
 }
 
-/// Where the machine is, and why.
+/// Where the machine stopped, and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StopReport {
     /// One word: `done`, `breakpoint`, `halted`, `idle`, `fault`, `waiting`, `paused`, `beginning`.
     pub reason: &'static str,
     /// The reason as a sentence; empty if there is nothing to say.
     pub message: String,
-    /// The breakpoints that were reached.
+    /// The breakpoints reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hits: Vec<Hit>,
-    /// The position now.
+    /// The new position.
     pub step: u64,
-    /// The position before.
+    /// The previous position.
     pub from: u64,
-    /// The instruction that comes next.
+    /// The next instruction.
     #[serde(flatten)]
     pub line: Line,
-    /// Registers that are different from before.
+    /// Registers that changed.
     pub changes: Vec<String>,
-    /// What the program has written for the first time.
+    /// Output the program wrote for the first time.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub output: String,
-    /// What breakpoints have logged.
+    /// What breakpoints logged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<String>,
 }
@@ -157,22 +157,22 @@ pub struct StopReport {
 pub struct BreakpointLine {
     /// Its number.
     pub id: u32,
-    /// What stops, in words.
+    /// What it stops at, in words.
     pub what: String,
-    /// Only if this holds.
+    /// The condition, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// What it writes instead of stopping.
+    /// The text it logs instead of stopping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
-    /// Whether it goes away once it was hit.
+    /// Whether the first hit deletes it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub temporary: bool,
-    /// Whether it counts at the moment.
+    /// Whether it is enabled.
     pub enabled: bool,
     /// How often it was hit.
     pub hits: u64,
-    /// How many more hits pass.
+    /// How many more hits to ignore.
     pub ignore: u64,
     /// What it costs, where that matters.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -191,7 +191,7 @@ pub struct RegisterLine {
 }
 
 impl RegisterLine {
-    /// The value as people write it: a flag as 0 or 1, anything else in hexadecimal.
+    /// Formats the value for people: a flag as 0 or 1, anything else in hexadecimal.
     pub fn shown(&self) -> String {
         if self.bits == 1 { self.value.to_string() } else { hexadecimal(self.value, self.bits) }
     }
@@ -252,7 +252,7 @@ impl fmt::Display for Answer {
 }
 
 impl StopReport {
-    /// What happened on the way here, in lines: logs, output, the reason to stop.
+    /// Renders what happened on the way here, line by line: logs, output, the reason to stop.
     pub fn happened(&self) -> String {
         let mut lines: String = self.log.iter().map(|line| format!("log: {line}\n")).collect();
         if !self.output.is_empty() {
@@ -322,13 +322,13 @@ impl fmt::Display for Coverage {
     }
 }
 
-/// `0x0012 <loop+2>`
+/// Renders a place as `0x0012 <loop+2>`.
 pub fn place(place: &crate::program::Place) -> String {
     let label = place.label.as_ref().map(|label| format!(" <{label}>")).unwrap_or_default();
     format!("{}{label}", place.hex)
 }
 
-/// An instruction with its place.
+/// Renders an instruction with its place.
 pub fn code(line: &Line) -> String {
     let source = line.place.line.as_ref().map(|line| format!("  ; {}:{}", line.file, line.line)).unwrap_or_default();
     format!("{:<20} {:<24}{source}", place(&line.place), line.text).trim_end().to_owned()
@@ -339,7 +339,7 @@ fn traced(traced: &Traced) -> String {
     format!("{text}  {}", traced.changes.join(", ")).trim_end().to_owned()
 }
 
-/// What was hit, in a sentence.
+/// Describes a hit in a sentence.
 pub(crate) fn hit(hit: &Hit, name: &str) -> String {
     match &hit.detail {
         Detail::Reached => format!("{name} reached"),

@@ -1,5 +1,5 @@
-//! What stops a run: places, cells, values, events. This is the list that a person keeps; `plan.rs`
-//! turns it into what an engine looks for.
+//! What stops a run: places, cells, values, events. This is the user's list; `plan.rs` turns it into what an engine
+//! looks for.
 
 use std::ops::RangeInclusive;
 
@@ -12,17 +12,17 @@ use crate::expression::Expression;
 pub struct Breakpoint {
     /// Its number.
     pub id: u32,
-    /// As somebody asked for it.
+    /// As the user typed it.
     pub text: String,
-    /// What stops.
+    /// What it stops at.
     pub what: What,
-    /// Only if this is not 0 there.
+    /// A hit counts only if this is not 0 there.
     pub condition: Option<Expression>,
-    /// How many more hits pass before one stops.
+    /// How many more hits to ignore before one stops.
     pub ignore: u64,
     /// How often it was hit going forward.
     pub hits: u64,
-    /// Whether it counts at the moment.
+    /// Whether it is enabled.
     pub enabled: bool,
     /// What a hit does.
     pub effect: Effect,
@@ -42,29 +42,29 @@ pub enum What {
         /// Which accesses.
         access: CellAccess,
     },
-    /// After an instruction that changes the value of this. Costs a look at every instruction.
+    /// After an instruction that changes the value of this expression. Costs a look after every instruction.
     Changes(Expression),
-    /// When this becomes true. Costs a look at every instruction.
+    /// When this expression becomes true. Costs a look after every instruction.
     Becomes(Expression),
-    /// When this happens.
+    /// When this event happens.
     On(Trigger),
 }
 
-/// Which accesses to cells stop.
+/// Which accesses to cells stop a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellAccess {
     /// Reads.
     Read,
-    /// Writes, even of the value that is there already.
+    /// Writes, even of the value already there.
     Write,
     /// Both.
     Any,
-    /// Writes of another value.
+    /// Writes of a different value.
     Change,
 }
 
 impl CellAccess {
-    /// The word for it.
+    /// Returns the access in words.
     pub fn name(self) -> &'static str {
         match self {
             CellAccess::Read => "reads of",
@@ -75,31 +75,31 @@ impl CellAccess {
     }
 }
 
-/// Something that happens.
+/// Something that happens during a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// The program has written to the console.
     Output,
-    /// Before an encoding that no instruction has, which the machine handles itself.
+    /// Before an encoding that belongs to no instruction and that the machine handles itself.
     Undefined,
-    /// Before an instruction that calls.
+    /// Before a call instruction.
     Call,
-    /// Before an instruction of this mnemonic.
+    /// Before an instruction with this mnemonic.
     Instruction(String),
 }
 
 /// What a hit does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It stops the run.
+    /// The run stops.
     Stop,
-    /// It stops the run, and the breakpoint goes away.
+    /// The run stops, and the breakpoint is deleted.
     StopOnce,
-    /// It writes this, with the expressions in braces filled in, and the run goes on.
+    /// This text is logged, with the expressions in braces filled in, and the run goes on.
     Log(String),
 }
 
-/// All breakpoints, in the order of their numbers.
+/// All breakpoints, in order of number.
 #[derive(Clone, Debug, Default)]
 pub struct Breakpoints {
     list: Vec<Breakpoint>,
@@ -107,7 +107,7 @@ pub struct Breakpoints {
 }
 
 impl Breakpoints {
-    /// A new one; gives its number.
+    /// Adds a breakpoint and returns its number.
     pub fn add(&mut self, text: String, what: What, condition: Option<Expression>, effect: Effect) -> u32 {
         self.last += 1;
         let (ignore, hits, enabled) = (0, 0, true);
@@ -115,34 +115,34 @@ impl Breakpoints {
         self.last
     }
 
-    /// The next one gets this number, if no later one was given out.
+    /// Gives the next breakpoint this number, unless a later one was already given out.
     pub(crate) fn next_is(&mut self, id: u32) {
         self.last = self.last.max(id.saturating_sub(1));
     }
 
-    /// All of them.
+    /// Returns all breakpoints.
     pub fn all(&self) -> &[Breakpoint] {
         &self.list
     }
 
-    /// The one with this number.
+    /// Returns the breakpoint with this number.
     pub fn get(&self, id: u32) -> Option<&Breakpoint> {
         self.list.iter().find(|known| known.id == id)
     }
 
-    /// The one with this number, to be changed.
+    /// Returns the breakpoint with this number, to change.
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Breakpoint> {
         self.list.iter_mut().find(|known| known.id == id)
     }
 
-    /// Takes one away; says whether it was there.
+    /// Removes a breakpoint; returns whether it existed.
     pub fn remove(&mut self, id: u32) -> bool {
         let before = self.list.len();
         self.list.retain(|known| known.id != id);
         self.list.len() != before
     }
 
-    /// Takes all away.
+    /// Removes all breakpoints.
     pub fn clear(&mut self) {
         self.list.clear();
     }

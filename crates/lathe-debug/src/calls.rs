@@ -1,8 +1,8 @@
-//! Calls and returns, as far as they can be inferred from what instructions mean.
+//! Calls and returns, as far as the meaning of instructions reveals them.
 //!
-//! An instruction that jumps and saves the address of the next one calls. A jump to an address that a
-//! call on the stack has saved returns from it. Nothing has to be declared, and nothing is assumed about
-//! where return addresses are kept.
+//! An instruction that jumps and saves the address of the next instruction is a call. A jump to an address saved by a
+//! call on the stack is its return. Nothing has to be declared, and nothing is assumed about where return addresses are
+//! kept.
 
 use lathe_isa::Isa;
 use lathe_isa::decode::Decoded;
@@ -12,18 +12,18 @@ use lathe_vm::State;
 
 use crate::program::Program;
 
-/// Frames that are kept.
+/// The most frames kept.
 const DEEPEST: usize = 4096;
 
-/// What an instruction does to the flow, as far as its meaning says.
+/// What an instruction does to the control flow, as far as its meaning tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// It does not save where it came from.
     Other,
-    /// It jumps to a fixed address and saves the next.
+    /// It jumps to a fixed address and saves the next one.
     Call,
-    /// It jumps to where a register says and saves the next: a call, or a jump on machines where all
-    /// jumps are like that.
+    /// It jumps to an address from a register and saves the next one: a call, or, on machines where every jump does
+    /// that, a jump.
     Indirect,
 }
 
@@ -31,7 +31,7 @@ pub enum Transfer {
 #[derive(Clone, Debug)]
 pub struct CallModel {
     rows: Vec<Row>,
-    /// Registers that count up and down and address memory.
+    /// Registers that some instruction counts up or down and addresses memory with.
     stack_pointers: Vec<RegisterId>,
 }
 
@@ -39,14 +39,14 @@ pub struct CallModel {
 struct Row {
     jumps: bool,
     indirect: bool,
-    /// Saves the next address in memory or in a register that it names itself.
+    /// Saves the next address in memory or in a fixed register.
     saves: bool,
-    /// Saves it in the register that one of these operands names.
+    /// Saves the next address in the register that one of these operands names.
     saves_in: Vec<OperandId>,
 }
 
 impl CallModel {
-    /// Reads the meanings of all rows.
+    /// Reads the meaning of every row.
     pub fn new(isa: &Isa) -> CallModel {
         let rows = isa.instructions.iter().map(|instruction| Row::of(isa, instruction)).collect();
         let mut stack_pointers = Vec::new();
@@ -60,7 +60,7 @@ impl CallModel {
         CallModel { rows, stack_pointers }
     }
 
-    /// What an instruction does to the flow.
+    /// Returns what an instruction does to the control flow.
     pub fn transfer(&self, isa: &Isa, decoded: &Decoded) -> Transfer {
         let row = &self.rows[decoded.instruction.index()];
         let fields = &isa.instruction(decoded.instruction).operands;
@@ -81,7 +81,7 @@ impl CallModel {
     pub(crate) fn called(&self, program: &Program, decoded: Option<&Decoded>, from: u64, to: u64) -> bool {
         match decoded.map(|decoded| self.transfer(program.isa(), decoded)) {
             Some(Transfer::Call) => true,
-            // Where all jumps look like this, one that stays with its label is none.
+            // Where every jump looks like a call, a jump within one label is not a call.
             Some(Transfer::Indirect) => program.owner(from) != program.owner(to),
             _ => false,
         }
@@ -153,7 +153,7 @@ fn is_indirect(expr: &Expr, loaded: &[LocalId], is_register: &impl Fn(OperandId)
     found
 }
 
-/// Registers that a body counts up or down.
+/// Returns the registers that a body counts up or down.
 fn counted(body: &Body) -> Vec<RegisterId> {
     let mut found = Vec::new();
     for statement in &body.block {
@@ -186,23 +186,23 @@ fn addresses_with(body: &Body, register: RegisterId) -> bool {
 pub struct Frame {
     /// The address of the instruction that called.
     pub site: u64,
-    /// Where it went.
+    /// Where the call went.
     pub target: u64,
-    /// Where it will return to.
+    /// Where the call will return to.
     pub return_to: u64,
-    /// When: the position before the call.
+    /// The position before the call.
     pub position: u64,
     stack: Vec<u64>,
 }
 
-/// The calls at one moment.
+/// The calls at one position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stack {
-    /// The calls that have not returned, the first called first.
+    /// The calls that have not returned, outermost first.
     pub frames: Vec<Frame>,
-    /// Whether calls before these are not known.
+    /// Whether earlier calls are unknown.
     pub cut: bool,
-    /// The call that the instruction executed last has returned from.
+    /// The call that the last instruction returned from.
     pub(crate) returned: Option<Frame>,
 }
 
@@ -213,12 +213,12 @@ pub(crate) struct Jumped<'j> {
     pub(crate) decoded: Option<&'j Decoded>,
     pub(crate) from: u64,
     pub(crate) next: u64,
-    /// The position before it.
+    /// The position before the instruction.
     pub(crate) position: u64,
 }
 
 impl Stack {
-    /// Takes note of one instruction.
+    /// Follows one executed instruction.
     pub(crate) fn follow(&mut self, jumped: &Jumped, state: &State) {
         self.returned = None;
         let to = state.pc;
@@ -232,7 +232,7 @@ impl Stack {
             let return_to = jumped.program.return_address(jumped.next);
             let (site, position) = (jumped.from, jumped.position);
             let frame = Frame { site, target: to, return_to, position, stack };
-            // The same call at the same depth of the stack: the one before was left by a jump.
+            // The same call at the same stack depth: the earlier one was left by a jump.
             let same = |known: &Frame| (known.site, known.target, &known.stack) == (site, to, &frame.stack);
             if let Some(at) = self.frames.iter().position(same) {
                 self.frames.truncate(at);

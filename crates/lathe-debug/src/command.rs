@@ -1,5 +1,5 @@
-//! The command language: what people type, the same in every face. `docs/debugging.md` is its reference,
-//! and a test runs its examples.
+//! The command language: what people type, the same in every face. `docs/debugging.md` is its reference, and a test
+//! runs its examples.
 
 use std::ops::RangeInclusive;
 
@@ -15,19 +15,19 @@ use crate::program::number;
 use crate::text::{changed, printable, unescape};
 use crate::{Problem, session};
 
-/// Instructions that a profile looks at, if nothing else is said.
+/// How many instructions a profile covers by default.
 const PROFILED: u64 = 2_000_000;
-/// Cells that are shown at once at most.
+/// The most cells shown at once.
 const SHOWN: u64 = 4096;
 
 /// One command of the language, for help and completion.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What it is called.
+    /// The command's name.
     pub name: &'static str,
-    /// Short forms, and forms that people know from elsewhere.
+    /// Short forms, and names familiar from other debuggers.
     pub short: &'static [&'static str],
-    /// How it is written.
+    /// Its syntax.
     pub usage: &'static str,
     /// What it does.
     pub about: &'static str,
@@ -79,7 +79,7 @@ pub const COMMANDS: &[Entry] = &[
     entry("quit",        &["q", "exit"],                  "quit",                    "leave"),
 ];
 
-/// Short forms that stand for several words.
+/// Short forms that expand to several words.
 const PHRASES: [(&str, &str); 10] = [
     ("rn", "back over"),
     ("rni", "back over"),
@@ -93,19 +93,19 @@ const PHRASES: [(&str, &str); 10] = [
     ("where-am-i", "where"),
 ];
 
-/// A command with what follows it.
+/// A command and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The whole name.
+    /// The full name.
     pub name: &'static str,
-    /// What follows it.
+    /// The arguments.
     pub rest: String,
 }
 
-/// Reads a command. An assignment such as `a = 3` counts as `set`.
+/// Parses a command. An assignment such as `a = 3` counts as `set`.
 ///
 /// # Errors
-/// If it is none that is known.
+/// If there is no such command.
 pub fn parse(line: &str) -> Result<Command, Problem> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -139,7 +139,7 @@ fn is_assignment(line: &str) -> bool {
     !left.ends_with(['=', '!', '<', '>']) && !right.starts_with('=') && !left.trim().is_empty()
 }
 
-/// Completions for what stands before the cursor: whole lines.
+/// Completes the text before the cursor; returns whole lines.
 pub fn complete(debugger: &Debugger, line: &str) -> Vec<String> {
     let (before, word) = match line.rfind(|c: char| c.is_whitespace() || matches!(c, '[' | '(' | '+' | '=')) {
         Some(at) => line.split_at(at + line[at..].chars().next().map_or(1, char::len_utf8)),
@@ -162,10 +162,10 @@ pub fn complete(debugger: &Debugger, line: &str) -> Vec<String> {
     words.into_iter().map(|word| format!("{before}{word}")).collect()
 }
 
-/// Does what a line says.
+/// Executes a command line.
 ///
 /// # Errors
-/// If it cannot be understood or done; nothing has changed then.
+/// If the line cannot be understood or carried out; nothing has changed then.
 pub fn execute(debugger: &mut Debugger, line: &str, host: &mut dyn Host) -> Result<Answer, Problem> {
     let command = parse(line)?;
     Executor { debugger, host }.execute(&command)
@@ -176,14 +176,14 @@ struct Executor<'e> {
     host: &'e mut dyn Host,
 }
 
-/// Keeps what is told during a run, and passes it on.
+/// Records what a run reports, and passes it on.
 struct Noting<'n> {
     host: &'n mut dyn Host,
     output: Vec<u8>,
     log: Vec<String>,
 }
 
-/// Lines and bytes of a run that an answer has room for.
+/// The most log lines and the most output bytes kept for an answer.
 const NOTED: usize = 4096;
 
 impl Host for Noting<'_> {
@@ -276,7 +276,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Moves, and reports where that led.
+    /// Moves, and reports the result.
     fn go(&mut self, way: Move) -> Result<Answer, Problem> {
         let before = registers(self.debugger);
         let mut host = Noting { host: self.host, output: Vec::new(), log: Vec::new() };
@@ -388,7 +388,7 @@ impl Executor<'_> {
     fn place_or_condition(&self, rest: &str) -> Result<What, Problem> {
         match self.debugger.program().find(rest) {
             Ok(addresses) => Ok(What::At(addresses)),
-            // What looks like a condition is one; for everything else the missing place is the better message.
+            // What looks like a condition is one; for everything else, "no such place" is the better message.
             Err(problem) if rest.contains(['=', '<', '>', '(', '[', '&', '|', '!']) => self
                 .debugger
                 .compile(rest)
@@ -468,7 +468,7 @@ impl Executor<'_> {
         Ok(Answer::Breakpoint(describe(self.debugger, breakpoint)))
     }
 
-    /// Cells such as `ram[0x20]` or `ram[table..table+7]`; addresses are computed now.
+    /// Parses cells such as `ram[0x20]` or `ram[table..table+7]`; the addresses are evaluated now.
     fn cells(&mut self, text: &str) -> Result<Option<(MemoryId, RangeInclusive<u64>)>, Problem> {
         let Some((name, inside)) = text.strip_suffix(']').and_then(|text| text.split_once('[')) else {
             return Ok(None);
@@ -658,7 +658,7 @@ fn repeat(
     Ok(Stopped { from, ..stopped })
 }
 
-/// This many instructions from an address on.
+/// Returns `count` instructions starting at an address.
 pub fn code_from(debugger: &Debugger, address: u64, count: u64) -> Vec<crate::program::Line> {
     let mut at = address;
     let lines = (0..count).map(|_| {
@@ -669,7 +669,7 @@ pub fn code_from(debugger: &Debugger, address: u64, count: u64) -> Vec<crate::pr
     lines.collect()
 }
 
-/// Program counter and registers, constant ones left out.
+/// Returns the program counter and the registers, without constant ones.
 pub fn registers(debugger: &Debugger) -> Vec<RegisterLine> {
     let isa = debugger.program().isa();
     let state = debugger.state();
@@ -683,7 +683,7 @@ pub fn registers(debugger: &Debugger) -> Vec<RegisterLine> {
     std::iter::once(pc).chain(listed.map(register)).collect()
 }
 
-/// A breakpoint in words.
+/// Describes a breakpoint in words.
 pub fn describe(debugger: &Debugger, breakpoint: &Breakpoint) -> BreakpointLine {
     let program = debugger.program();
     let isa = program.isa();
@@ -720,7 +720,7 @@ pub fn describe(debugger: &Debugger, breakpoint: &Breakpoint) -> BreakpointLine 
     }
 }
 
-/// A reason as a word and as a sentence.
+/// Returns a reason as a word and as a sentence.
 pub fn explain(debugger: &Debugger, reason: &Reason) -> (&'static str, String) {
     let isa = debugger.program().isa();
     match reason {
@@ -775,7 +775,7 @@ fn count(text: &str, otherwise: u64) -> Result<u64, Problem> {
     }
 }
 
-/// What stands before and after a word `if`.
+/// Splits a text at the word `if`.
 fn split_condition(text: &str) -> (&str, Option<&str>) {
     if let Some(condition) = text.strip_prefix("if ") {
         return ("", Some(condition.trim()));
@@ -786,7 +786,7 @@ fn split_condition(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The bytes of a text in quotes, or of bare words; nothing if there is nothing.
+/// Returns the bytes of a quoted text or of bare words; `None` for an empty text.
 fn quoted(text: &str) -> Result<Option<Vec<u8>>, Problem> {
     if text.is_empty() {
         return Ok(None);

@@ -1,7 +1,7 @@
-//! The debugger itself: a machine at a position of its history, and the ways to another position.
+//! The debugger itself: a machine at a position in its history, and the ways to another position.
 //!
-//! Every way forward is [`Debugger::next_hit`], every way back is [`Debugger::go_to`] after a search
-//! (`search.rs`). Questions about stretches of the past are in `watching.rs`.
+//! Every way forward goes through [`Debugger::next_hit`], every way back is a search (`search.rs`) followed by
+//! [`Debugger::go_to`]. Questions about stretches of the past are in `watching.rs`.
 
 use lathe_base::numbers::addresses_from;
 use lathe_base::{Source, Width};
@@ -18,28 +18,28 @@ use crate::plan::{Detail, Hit, INTERNAL, Plan, Seen};
 use crate::program::Program;
 use crate::{Problem, text};
 
-/// Instructions that are run ahead where output is looked for.
+/// How many instructions to run ahead when looking for output.
 const AHEAD: u64 = 1 << 16;
-/// How far before a position that is returned to snapshots are left, because the next step back ends near it.
+/// Snapshots are left at these distances before a position returned to, because the next step back ends near it.
 const APPROACHES: [u64; 3] = [1 << 17, 1 << 13, 1 << 10];
-/// Bytes of output that are kept.
+/// Bytes of output kept.
 const OUTPUT: usize = 8 << 20;
 
-/// Whoever debugs: told what happens during a run, and asked whether it may go on.
+/// The caller of a run: told what happens during it, and asked whether it may go on.
 pub trait Host {
-    /// Whether the run may go on. Asked every few milliseconds.
+    /// Whether the run may go on; asked every few milliseconds.
     fn goes_on(&mut self) -> bool {
         true
     }
 
-    /// A breakpoint that logs was reached.
+    /// A logging breakpoint was reached.
     fn log(&mut self, _text: &str) {}
 
-    /// The program has written something for the first time.
+    /// The program wrote something for the first time.
     fn output(&mut self, _bytes: &[u8]) {}
 }
 
-/// The buses of a machine, with the widths of their ports' numbers and of their values.
+/// Returns the buses of a machine, with the widths of their port numbers and of their values.
 fn buses(isa: &Isa) -> impl Iterator<Item = (DeviceId, Width, Width)> {
     (0..).map(DeviceId).zip(&isa.devices).filter_map(|(id, device)| match device.kind {
         DeviceKind::Bus { address, value } => Some((id, address, value)),
@@ -47,47 +47,47 @@ fn buses(isa: &Isa) -> impl Iterator<Item = (DeviceId, Width, Width)> {
     })
 }
 
-/// Nobody watches.
+/// A host that ignores everything.
 impl Host for () {}
 
-/// Why the machine stopped, or where the debugger has gone.
+/// Why the machine stopped, or how a move ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reason {
-    /// What was asked for is done.
+    /// The command is done.
     Done,
     /// Breakpoints were reached.
     Hit(Vec<Hit>),
     /// The machine halted.
     Halted,
-    /// An instruction has jumped to itself: nothing can change any more.
+    /// An instruction jumped to itself: nothing can change any more.
     Idle,
     /// An instruction cannot be executed.
     Fault(Fault),
     /// The program waits for input.
     Waiting(DeviceId),
-    /// The host said so.
+    /// The host paused the run.
     Paused,
     /// The beginning of the history.
     Beginning,
 }
 
-/// Where a run has ended.
+/// Where a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stopped {
     /// Why.
     pub reason: Reason,
-    /// The position before.
+    /// The position before the run.
     pub from: u64,
-    /// The position now.
+    /// The position after it.
     pub position: u64,
 }
 
 /// How the search for the next hit ended.
 pub(crate) enum Outcome {
     Hit(Vec<Hit>),
-    /// The machine stopped by itself.
+    /// The machine stopped on its own.
     Stopped(Reason),
-    /// The end of what was asked for.
+    /// The requested end was reached.
     End,
     Paused,
 }
@@ -102,22 +102,22 @@ pub struct Debugger {
     pub(crate) position: u64,
     /// How many events of the history have been applied.
     applied: usize,
-    /// Stops that somebody has set.
+    /// Breakpoints the user set.
     pub breakpoints: Breakpoints,
     output: Output,
-    /// Where the machine has halted, if it did.
+    /// The position at which the machine halted, if it did.
     halted: Option<u64>,
     pub(crate) model: CallModel,
     pub(crate) stacks: crate::watching::Stacks,
     recording: bool,
-    /// The files of the definition, for saved sessions; none if nobody has told it.
+    /// The files of the definition, for saved sessions; empty unless the caller sets it.
     pub definition: Vec<Source>,
 }
 
-/// What the program has written, as far as it is kept.
+/// The program's output, as far as it is kept.
 #[derive(Default)]
 struct Output {
-    /// Bytes before those that are kept.
+    /// How many bytes came before the kept ones.
     dropped: u64,
     bytes: Vec<u8>,
 }
@@ -144,8 +144,8 @@ impl Output {
 }
 
 impl Debugger {
-    /// Debugs a program on a fresh instance of its machine. The program is loaded; its input is open, so
-    /// that it waits for [`Debugger::give_input`].
+    /// Debugs a program on a fresh instance of its machine. The program is loaded, and its input stays open: it waits
+    /// for [`Debugger::give_input`].
     pub fn new(program: Program, mut instance: Instance) -> Debugger {
         instance.load(program.image());
         instance.open_input();
@@ -169,53 +169,53 @@ impl Debugger {
         debugger
     }
 
-    /// The program.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The machine as it is at this position.
+    /// Returns the state of the machine at this position.
     pub fn state(&self) -> &State {
         self.instance.state()
     }
 
-    /// The machine with its devices.
+    /// Returns the machine with its devices.
     pub fn instance(&self) -> &Instance {
         &self.instance
     }
 
-    /// Everything the machine is made of at this position, to compare.
+    /// Takes a snapshot of everything the machine consists of at this position, for comparisons.
     pub fn snapshot(&mut self) -> lathe_embed::Snapshot {
         self.instance.snapshot()
     }
 
-    /// Instructions executed since the beginning.
+    /// Returns the number of instructions executed since the beginning.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The past, and the future that has been seen.
+    /// Returns the past, and the future already seen.
     pub fn history(&self) -> &History {
         &self.history
     }
 
-    /// The machine may take this many bytes of memory from now on. It is meant for the beginning: what has been done
-    /// already is not repeated in the same way with less.
+    /// Limits the machine's memory to this many bytes from now on. Call it at the beginning: with a lower limit, the
+    /// past does not repeat in the same way.
     pub fn set_max_memory(&mut self, bytes: u64) {
         self.instance.set_max_memory(bytes);
     }
 
-    /// How many bytes snapshots may take.
+    /// Sets how many bytes snapshots may take.
     pub fn set_memory(&mut self, bytes: u64) {
         self.history.set_limit(bytes, self.position);
     }
 
-    /// How often snapshots are taken, if not as it is best for the engine.
+    /// Sets how often snapshots are taken; the default suits the engine.
     pub fn set_pace(&mut self, pace: Pace) {
         self.history.pace = Pace { interval: pace.interval.max(1), ..pace };
     }
 
-    /// Whether snapshots are taken while the program runs. Without them, going back starts at the beginning.
+    /// Sets whether to take snapshots while the program runs. Without them, going back starts at the beginning.
     pub fn set_recording(&mut self, recording: bool) {
         self.recording = recording;
     }
@@ -225,7 +225,7 @@ impl Debugger {
         self.halted == Some(self.position)
     }
 
-    /// What the program had written by now, as far as it is kept, and how many bytes came before that.
+    /// Returns the kept part of the output written by this position, and how many bytes came before it.
     pub fn output(&self) -> (u64, &[u8]) {
         let written = self.written().saturating_sub(self.output.dropped) as usize;
         (self.output.dropped, &self.output.bytes[..written.min(self.output.bytes.len())])
@@ -235,7 +235,7 @@ impl Debugger {
         self.instance.devices().find_console().map_or(0, lathe_embed::Console::written)
     }
 
-    /// The value of an expression here.
+    /// Evaluates an expression at this position.
     ///
     /// # Errors
     /// If it cannot be understood.
@@ -250,7 +250,7 @@ impl Debugger {
 
     // Ways forward.
 
-    /// Executes this many instructions, unless something stops it before.
+    /// Executes this many instructions, unless something stops the run first.
     ///
     /// # Errors
     /// If the machine has halted.
@@ -268,7 +268,7 @@ impl Debugger {
         self.forward(&mut plan, u64::MAX, host)
     }
 
-    /// Runs to a place, unless something stops it before.
+    /// Runs to a place, unless something stops the run first.
     ///
     /// # Errors
     /// If the machine has halted.
@@ -278,7 +278,7 @@ impl Debugger {
         self.forward(&mut plan, u64::MAX, host)
     }
 
-    /// Executes one instruction; if it is a call, everything up to its return.
+    /// Executes one instruction, or, if it is a call, everything up to the return.
     ///
     /// # Errors
     /// If the machine has halted.
@@ -325,7 +325,7 @@ impl Debugger {
         }
     }
 
-    /// Runs to a position at most, and takes note of hits: counts, logs, stops.
+    /// Runs to `end` at most, and handles hits: counts, logs, stops.
     fn forward(&mut self, plan: &mut Plan, end: u64, host: &mut dyn Host) -> Result<Stopped, Problem> {
         let from = self.position;
         if self.is_halted() {
@@ -347,7 +347,7 @@ impl Debugger {
         }
     }
 
-    /// Counts hits; gives a reason to stop, if one of them is one.
+    /// Counts hits; returns a reason to stop if any of them stops.
     fn count(&mut self, hits: Vec<Hit>, host: &mut dyn Host) -> Option<Reason> {
         let mut done = false;
         let mut stopping = Vec::new();
@@ -379,7 +379,7 @@ impl Debugger {
         }
     }
 
-    /// A text with the expressions in its braces replaced by their values.
+    /// Replaces the expressions in a text's braces by their values.
     pub fn fill(&mut self, template: &str) -> String {
         text::fill(template, |expression| match self.evaluate(expression) {
             Ok(value) => value.to_string(),
@@ -387,7 +387,7 @@ impl Debugger {
         })
     }
 
-    /// Runs to the next position, up to `end`, at which something of the plan is hit or the machine stops.
+    /// Runs to the next position, up to `end`, at which the plan has a hit or the machine stops.
     pub(crate) fn next_hit(&mut self, plan: &mut Plan, end: u64, host: &mut dyn Host) -> Result<Outcome, Problem> {
         self.apply_events();
         plan.prepare(&mut self.evaluator, self.instance.state_mut());
@@ -427,7 +427,7 @@ impl Debugger {
         Ok(Outcome::End)
     }
 
-    /// Runs once. If output is looked for, it stops after the first instruction that writes some.
+    /// Runs once; with `first_output`, to just after the first instruction that writes output.
     fn advance(&mut self, stops: &Stops, first_output: bool, host: &mut dyn Host) -> Result<(Stop, bool), Problem> {
         let written = self.written();
         let before = first_output.then(|| (self.instance.snapshot(), self.position));
@@ -454,13 +454,13 @@ impl Debugger {
         Ok((stop, self.written() > written))
     }
 
-    /// Whether somebody has set something at this position, so that a machine that halted may go on.
+    /// Whether an edit was made at this position, so that a halted machine may go on.
     fn is_edited_here(&self) -> bool {
         let is_edit = |event: &&Event| event.at == self.position && matches!(event.kind, EventKind::Edit(_));
         self.history.events().iter().rev().find(is_edit).is_some()
     }
 
-    /// The first position after a snapshot at which more is written than before.
+    /// Returns the first position after a snapshot at which more output is written than before.
     fn first_output(&mut self, start: &lathe_embed::Snapshot, at: u64, written: u64) -> Result<u64, Problem> {
         let (mut low, mut high) = (at, self.position);
         while high - low > 1 {
@@ -472,7 +472,7 @@ impl Debugger {
         Ok(high)
     }
 
-    /// Takes what the program has written out of the console, and passes on what is new.
+    /// Takes the program's output from the console, and passes on what is new.
     pub(crate) fn note_output(&mut self, host: &mut dyn Host) {
         let written = self.written();
         let bytes = self.instance.take_output();
@@ -483,7 +483,7 @@ impl Debugger {
         }
     }
 
-    /// How many instructions until something is due: an event, a snapshot, the end.
+    /// Returns how many instructions remain until the next event, snapshot point or `end`.
     fn slice(&self, end: u64) -> u64 {
         let interval = self.history.pace.interval;
         let boundary = (self.position / interval + 1).saturating_mul(interval);
@@ -518,7 +518,7 @@ impl Debugger {
 
     // Ways back.
 
-    /// Goes to a position of the history, back or forth.
+    /// Goes to a position in the history, back or forward.
     ///
     /// # Errors
     /// If it is beyond the end of the history.
@@ -546,7 +546,7 @@ impl Debugger {
         Ok(())
     }
 
-    /// Runs to a position of the history without looking at anything.
+    /// Runs to a position in the history without checking breakpoints.
     pub(crate) fn repeat(&mut self, target: u64) -> Result<(), Problem> {
         while self.position < target {
             self.keep_if_due();
@@ -562,7 +562,7 @@ impl Debugger {
         Ok(())
     }
 
-    /// Goes this many instructions back.
+    /// Goes back this many instructions.
     ///
     /// # Errors
     /// If this is the beginning already.
@@ -577,7 +577,7 @@ impl Debugger {
         Ok(Stopped { reason, from, position: target })
     }
 
-    /// Goes one instruction back; if it returned from a call, to before that call.
+    /// Goes back one instruction or, if that instruction returned from a call, to before the call.
     ///
     /// # Errors
     /// If this is the beginning already.
@@ -603,7 +603,7 @@ impl Debugger {
         Ok(Stopped { reason: Reason::Done, from, position: self.position })
     }
 
-    /// Begins again: the history is forgotten, input that was given too. Breakpoints stay.
+    /// Starts over: the history and the input given are forgotten, breakpoints stay.
     ///
     /// # Errors
     /// If the history cannot be repeated.
@@ -619,7 +619,7 @@ impl Debugger {
 
     // Changing things, which forks the history.
 
-    /// Sets something, such as `r1 = 5; ram[0x10] = 3`. What came after this position is forgotten.
+    /// Performs assignments such as `r1 = 5; ram[0x10] = 3`. What came after this position is forgotten.
     ///
     /// # Errors
     /// If it cannot be understood, or would use a device.
@@ -645,7 +645,7 @@ impl Debugger {
         self.happen(EventKind::Input(bytes.to_vec()));
     }
 
-    /// Tells the console that nothing more comes: what is read from now on is 0.
+    /// Tells the console that the input has ended: reads past the end return 0.
     pub fn end_input(&mut self) {
         self.happen(EventKind::InputEnds);
     }
@@ -662,7 +662,7 @@ impl Debugger {
         Ok(())
     }
 
-    /// The ports of the machine's buses that were set or written, with the name of each bus.
+    /// Returns the ports of the machine's buses that were set or written, with the name of each bus.
     pub fn ports(&self) -> impl Iterator<Item = (&str, &Ports)> {
         let isa = self.program.isa();
         buses(isa).filter_map(|(bus, ..)| {
@@ -690,13 +690,13 @@ impl Debugger {
         Ok(())
     }
 
-    /// Something is done to the machine.
+    /// Applies an event to the machine, and records it.
     pub(crate) fn happen(&mut self, kind: EventKind) {
         Event { at: self.position, kind: kind.clone() }.apply(&mut self.instance);
         self.record(kind);
     }
 
-    /// Something has been done to the machine: what was to come may not come.
+    /// Records an event just applied to the machine, and drops the future it may have changed.
     fn record(&mut self, kind: EventKind) {
         let is_edit = matches!(kind, EventKind::Edit(_));
         self.history.fork(self.position, self.applied);
@@ -715,25 +715,25 @@ impl Debugger {
         Ok(())
     }
 
-    /// Lets a saved history go on to a position that it had reached.
+    /// Runs a replayed history on to its saved end.
     pub(crate) fn replay_to(&mut self, end: u64) -> Result<(), Problem> {
         self.history.end = self.history.end.max(end);
         self.repeat(end)
     }
 
-    /// Adds a breakpoint; gives its number.
+    /// Adds a breakpoint and returns its number.
     pub fn add(&mut self, text: &str, what: What, condition: Option<&str>, effect: Effect) -> Result<u32, Problem> {
         let condition = condition.map(|text| self.compile(text)).transpose()?;
         Ok(self.breakpoints.add(text.to_owned(), what, condition, effect))
     }
 
-    /// The breakpoints at an address, for a margin.
+    /// Returns a breakpoint at an address, for a margin.
     pub fn breakpoint_at(&self, address: u64) -> Option<&Breakpoint> {
         let is_at = |known: &&Breakpoint| matches!(&known.what, What::At(list) if list.contains(&address));
         self.breakpoints.all().iter().find(is_at)
     }
 
-    /// The calls that have not returned, as far as they are known.
+    /// Returns the calls that have not returned, as far as they are known.
     ///
     /// # Errors
     /// If the history cannot be repeated.
@@ -765,7 +765,7 @@ pub(crate) fn unrepeatable(error: lathe_embed::Error) -> Problem {
 }
 
 impl Reason {
-    /// The hits, if it is that.
+    /// Returns the hits; none for other reasons.
     pub fn hits(&self) -> &[Hit] {
         match self {
             Reason::Hit(hits) => hits,

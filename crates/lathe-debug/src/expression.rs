@@ -1,4 +1,4 @@
-//! Expressions that somebody types, in the machine's own language: `r1 + 4`, `ram[page ++ sp]`.
+//! Expressions the user types, in the machine's own language: `r1 + 4`, `ram[page ++ sp]`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::program::hexadecimal;
 /// An expression, ready to be evaluated in any state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expression {
-    /// As it was typed.
+    /// The text as typed.
     pub text: String,
     compiled: Compiled,
 }
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Value {
     /// Its bits.
     pub value: u64,
-    /// How many there are.
+    /// The number of bits.
     pub bits: u32,
-    /// Whether they are a signed number.
+    /// Whether the bits are a signed number.
     pub signed: bool,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Value {
         if self.bits == 1 {
             return write!(formatter, "{}", self.value);
         }
-        // A plain number has as many digits as it needs: nothing says how wide it is.
+        // A plain number has as many digits as it needs: nothing gives its width.
         let bits = if self.bits == 64 { 64 - self.value.leading_zeros() } else { self.bits };
         write!(formatter, "{}", hexadecimal(self.value, bits.max(4)))?;
         match width.signed(self.value) {
@@ -56,11 +56,11 @@ impl fmt::Display for Value {
     }
 }
 
-/// What evaluates expressions, beside the machine and without touching it.
+/// Evaluates expressions beside the machine, without touching it.
 pub(crate) struct Evaluator {
     isa: Arc<Isa>,
     interpreter: Interpreter,
-    /// Expressions reach none, but the interpreter wants to see some.
+    /// Expressions reach no device, but the interpreter needs a set of them.
     devices: Devices,
 }
 
@@ -84,12 +84,12 @@ impl Evaluator {
         Ok(Value { value, bits: expression.compiled.width().bits(), signed: expression.compiled.signed })
     }
 
-    /// The bits of an expression, for watching; what cannot be computed counts as 0.
+    /// Returns the bits of an expression, for watching; 0 if it cannot be evaluated.
     pub(crate) fn bits(&mut self, expression: &Expression, state: &mut State) -> u64 {
         self.run(&expression.compiled.body, state).unwrap_or(0)
     }
 
-    /// Does what statements say.
+    /// Performs statements.
     pub(crate) fn perform(&mut self, text: &str, names: &dyn Symbols, state: &mut State) -> Result<(), Problem> {
         let body = self.isa.compile_statements(text, names).map_err(|found| Problem::in_expression(text, found))?;
         if let Some(device) = body.effects().devices.first() {
@@ -100,7 +100,7 @@ impl Evaluator {
         self.run(&body, state).map(|_| ())
     }
 
-    /// What was set last.
+    /// Returns the changes made by the last statements.
     pub(crate) fn changes(&self, state: &State) -> Changes {
         self.interpreter.changes(state)
     }

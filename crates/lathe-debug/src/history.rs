@@ -1,8 +1,7 @@
-//! The past of a run: snapshots that get thinner with their distance, and what came from outside.
+//! The past of a run: snapshots, sparser with distance, and events from outside.
 //!
-//! A position is a number of instructions since the beginning. What somebody does to the machine at a
-//! position (input, a changed register) is an [`Event`] there; between events, a run from a snapshot does
-//! the same every time.
+//! A position is a number of instructions since the beginning. What someone does to the machine at a position (input, a
+//! changed register) is an [`Event`] there; between events, a run from a snapshot is deterministic.
 
 use std::collections::BTreeMap;
 
@@ -10,24 +9,24 @@ use lathe_embed::{EngineKind, Instance, MemoryId, Snapshot};
 use lathe_isa::model::DeviceId;
 use lathe_vm::{Keypad, Ports};
 
-/// Bytes of snapshots that are kept, unless somebody says otherwise.
+/// The default limit on bytes of snapshots.
 pub const MEMORY: u64 = 256 << 20;
 
-/// Snapshots among those that are about equally far away, if memory allows.
+/// Snapshots kept per range of distances, if memory allows.
 const PER_DISTANCE: u64 = 32;
-/// Nothing is gained by snapshots that are closer to one another.
+/// Closer snapshots gain nothing.
 const CLOSEST: u64 = 1 << 10;
-/// What a snapshot takes beside the cells of memories, in bytes, roughly.
+/// Roughly the bytes a snapshot takes besides memory cells.
 const OVERHEAD: u64 = 1 << 10;
-/// This many new snapshots are worth a look at which can go.
+/// How many new snapshots trigger a round of thinning.
 const UNTIDY: usize = 32;
 
-/// What somebody did to the machine.
+/// Something done to the machine from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Before this instruction.
+    /// The position; the event precedes the instruction executed there.
     pub at: u64,
-    /// What it was.
+    /// What was done.
     pub kind: EventKind,
 }
 
@@ -36,24 +35,24 @@ pub struct Event {
 pub enum EventKind {
     /// The console was given these bytes.
     Input(Vec<u8>),
-    /// The console was told that nothing more comes.
+    /// The console was told that the input has ended.
     InputEnds,
     /// Registers, cells or the program counter were set.
     Edit(Edit),
     /// A key of the keypad went down or up.
     Key {
-        /// Which.
+        /// The key's number.
         key: u32,
-        /// Where it went.
+        /// Whether it is down now.
         down: bool,
     },
-    /// A port was set: this is read there from now on.
+    /// A port was set: reads there return this value from now on.
     Port {
         /// The bus, by its number among the devices.
         bus: u32,
-        /// Which.
+        /// The port's number.
         port: u64,
-        /// What is read.
+        /// The value read.
         value: u64,
     },
 }
@@ -63,14 +62,14 @@ pub enum EventKind {
 pub struct Edit {
     /// The program counter.
     pub pc: Option<u64>,
-    /// Registers by number, and their values.
+    /// Register numbers and values.
     pub registers: Vec<(u32, u64)>,
     /// Cells: memory, address, value.
     pub cells: Vec<(u32, u64, u64)>,
 }
 
 impl Event {
-    /// Does it, for the first time or again.
+    /// Applies the event, for the first time or again.
     pub(crate) fn apply(&self, instance: &mut Instance) {
         match &self.kind {
             EventKind::Input(bytes) => instance.give_input(bytes),
@@ -103,21 +102,21 @@ impl Edit {
     }
 }
 
-/// How often a run is recorded, in what can be counted: instructions and bytes.
+/// How often a run is recorded, in countable units: instructions and bytes.
 ///
-/// A snapshot copies the pages that were written since the last, and afterwards the first store to each of them takes
-/// a detour. So the more there is to copy, the longer the run goes on before that, and recording takes about a tenth of
-/// the time at most. The price is paid by who goes back: the program runs again from the last snapshot.
+/// A snapshot copies the pages written since the previous one, and afterwards the first store to each of them takes a
+/// detour. So the more there is to copy, the longer the run waits before the next snapshot, and recording takes at most
+/// about a tenth of the time. Going back pays the price: the program runs again from the last snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// Instructions between two snapshots at least. A run looks at its history every so many.
+    /// The fewest instructions between two snapshots. A run checks its history at multiples of this number.
     pub interval: u64,
-    /// Instructions for every byte that a snapshot has to copy or to compare.
+    /// Instructions per byte that a snapshot has to copy or compare.
     pub per_byte: u64,
 }
 
 impl Pace {
-    /// The one for an engine: the faster it is, the more instructions take as long as copying a page.
+    /// Returns the pace for an engine: the faster it is, the more instructions it executes while a page is copied.
     pub fn of(engine: EngineKind) -> Pace {
         match engine {
             EngineKind::Interpreter => Pace { interval: 1 << 17, per_byte: 1 },
@@ -127,19 +126,19 @@ impl Pace {
     }
 }
 
-/// A moment that can be returned to at once.
+/// A position that can be restored at once.
 pub(crate) struct Kept {
     pub(crate) snapshot: Snapshot,
     /// How many events had been applied.
     pub(crate) applied: usize,
     /// How many bytes the program had written.
     pub(crate) written: u64,
-    /// Bytes that had to be copied for the snapshot.
+    /// Bytes copied for the snapshot.
     pub(crate) copied: u64,
 }
 
 impl Kept {
-    /// Bytes that it takes beyond those of the snapshot before, roughly.
+    /// Returns roughly how many bytes the snapshot takes beyond the previous one.
     fn bytes(&self) -> u64 {
         self.copied + OVERHEAD
     }
@@ -150,14 +149,14 @@ pub struct History {
     kept: BTreeMap<u64, Kept>,
     events: Vec<Event>,
     pub(crate) pace: Pace,
-    /// Bytes that snapshots may take.
+    /// The most bytes snapshots may take.
     limit: u64,
     untidy: usize,
-    /// Bytes that snapshots take at most: what was copied for them since this was last found out exactly.
+    /// An upper bound on the bytes snapshots take: their exact size when last computed, plus all bytes copied since.
     spent: u64,
-    /// Bytes that were copied for snapshots, also for those that are gone.
+    /// Bytes copied for all snapshots, including dropped ones.
     copied: u64,
-    /// The furthest position that was reached.
+    /// The furthest position reached.
     pub(crate) end: u64,
 }
 
@@ -167,18 +166,19 @@ impl History {
         History { kept, events, pace, limit: MEMORY, untidy: 0, spent: 0, copied: 0, end: 0 }
     }
 
-    /// How many snapshots there are, and how many bytes they take together: pages are shared until they are written.
+    /// Returns how many snapshots there are and how many bytes they take together: pages are shared until they are
+    /// written.
     pub fn size(&self) -> (usize, u64) {
         let count = self.kept.len();
         (count, Snapshot::total_size(self.kept.values().map(|kept| &kept.snapshot)) + count as u64 * OVERHEAD)
     }
 
-    /// How many bytes were copied for snapshots, also for those that are gone: what recording has cost.
+    /// Returns how many bytes were copied for snapshots, including dropped ones: the cost of recording.
     pub fn copied(&self) -> u64 {
         self.copied
     }
 
-    /// Whether snapshots take more than they may.
+    /// Whether snapshots exceed their limit.
     fn is_full(&mut self) -> bool {
         if self.spent > self.limit {
             self.spent = self.size().1;
@@ -186,18 +186,18 @@ impl History {
         self.spent > self.limit
     }
 
-    /// Whether a run takes a snapshot at a position, if it has to look at this many bytes.
+    /// Whether a snapshot is due at a position if it has to go through this many bytes.
     pub(crate) fn is_due(&self, position: u64, bytes: u64) -> bool {
         let Pace { interval, per_byte } = self.pace;
         position.is_multiple_of(interval) && position - self.floor(position).0 >= bytes.saturating_mul(per_byte)
     }
 
-    /// The furthest position that was reached.
+    /// Returns the furthest position reached.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// How many bytes snapshots may take.
+    /// Returns the most bytes snapshots may take.
     pub fn limit(&self) -> u64 {
         self.limit
     }
@@ -207,12 +207,12 @@ impl History {
         self.thin(position);
     }
 
-    /// Where snapshots are.
+    /// Returns the positions of the snapshots.
     pub fn positions(&self) -> impl Iterator<Item = u64> {
         self.kept.keys().copied()
     }
 
-    /// What was done from outside, in its order.
+    /// Returns the events from outside, in order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
@@ -225,7 +225,7 @@ impl History {
         self.kept.contains_key(&position)
     }
 
-    /// Keeps a moment, and lets others go that are too close to one another for their distance.
+    /// Keeps a snapshot, and drops others that are too close together for their distance.
     pub(crate) fn keep(&mut self, position: u64, kept: Kept) {
         self.spent += kept.bytes();
         self.copied += kept.copied;
@@ -236,13 +236,14 @@ impl History {
         }
     }
 
-    /// The last moment kept at or before a position. There is always one: the beginning.
+    /// Returns the last snapshot at or before a position. There is always one: the beginning.
     pub(crate) fn floor(&self, position: u64) -> (u64, &Kept) {
         let (at, kept) = self.kept.range(..=position).next_back().expect("the beginning is kept");
         (*at, kept)
     }
 
-    /// The first moment kept at which the program had written more than this many bytes, and the one before.
+    /// Returns the positions of the last snapshot before the program had written more than this many bytes, and of the
+    /// first one after, if there is one.
     pub(crate) fn around_output(&self, byte: u64) -> (u64, Option<u64>) {
         let mut before = 0;
         for (at, kept) in &self.kept {
@@ -254,14 +255,14 @@ impl History {
         (before, None)
     }
 
-    /// What comes after a position has not happened.
+    /// Drops everything after a position.
     pub(crate) fn fork(&mut self, position: u64, applied: usize) {
         self.events.truncate(applied);
         self.kept.retain(|at, kept| *at <= position && kept.applied <= applied);
         self.end = position;
     }
 
-    /// Keeps snapshots in proportion to their distance from a position, fewer if they take too much room.
+    /// Thins snapshots in proportion to their distance from a position, further if they take too much memory.
     fn thin(&mut self, position: u64) {
         self.untidy = 0;
         let mut count = PER_DISTANCE;
@@ -300,7 +301,7 @@ mod tests {
 
     fn fill(history: &mut History, instance: &mut Instance, count: u64) {
         for at in 0..count {
-            // Something is written to every page.
+            // Write to every page.
             let ram = instance.memory_mut("ram").unwrap();
             (0..16).for_each(|page| ram.set(page << 12, at % 255 + 1));
             let snapshot = instance.snapshot();
@@ -327,7 +328,7 @@ mod tests {
     fn large_snapshots_are_taken_less_often() {
         let (mut history, mut instance) = history(MEMORY);
         fill(&mut history, &mut instance, 2);
-        // Four instructions for every byte, counted from the last snapshot, which is at 1 << 20.
+        // Four instructions per byte, counted from the last snapshot, at 1 << 20.
         assert!(history.is_due(2 << 20, 1 << 16) && !history.is_due(3 << 19, 1 << 16));
         assert!(!history.is_due(2 << 20, 16 << 20) && !history.is_due(64 << 20, 16 << 20));
         assert!(history.is_due(65 << 20, 16 << 20));

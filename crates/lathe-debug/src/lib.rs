@@ -16,15 +16,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Going back is going forward again: snapshots are kept, thinner with their distance, and a run from a
-//! snapshot does the same every time. So nothing is logged while a program runs, and it runs at the
-//! engine's speed.
+//! Going back is running forward again: snapshots are kept, sparser with distance, and a run from a snapshot is
+//! deterministic. So nothing is logged while a program runs, and it runs at the engine's speed.
 //!
-//! Read [`debugger`] first, then [`history`] and [`search`]. [`command`] is the language that people
-//! type, the same in every face.
+//! Read [`debugger`] first, then [`history`] and [`search`]. [`command`] is the language people type, the same in every
+//! face.
 //!
-//! Deliberately absent: files, terminals, protocols, clocks, threads. Whoever calls decides through
-//! [`Host`] when a long run is to pause.
+//! Deliberately absent: files, terminals, protocols, clocks, threads. The caller decides through [`Host`] when a long
+//! run pauses.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -1,8 +1,7 @@
-//! What a run looks for: the breakpoints that count, sorted by what they cost.
+//! What a run looks for: the enabled breakpoints, sorted by cost.
 //!
-//! Addresses and cells are the engine's business and cost next to nothing. Values and kinds of
-//! instructions are looked at after every instruction, which is slow and says so. Output is found
-//! by running ahead and going back.
+//! The engine checks addresses and cells, at almost no cost. Values and kinds of instructions are checked after every
+//! instruction, which is slow and says so. Output is found by running ahead and going back.
 
 use std::collections::BTreeMap;
 
@@ -14,12 +13,12 @@ use crate::calls::{CallModel, Transfer};
 use crate::expression::{Evaluator, Expression};
 use crate::program::Program;
 
-/// The number of stops that nobody set by hand.
+/// The number of stops the user did not set.
 pub(crate) const INTERNAL: u32 = 0;
-/// Cells whose old values are remembered.
+/// The most cells whose old values are remembered.
 const REMEMBERED: u64 = 1 << 16;
 
-/// A breakpoint that was reached.
+/// A breakpoint that was hit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
     /// Its number.
@@ -29,29 +28,29 @@ pub struct Hit {
     pub detail: Detail,
 }
 
-/// What happened where a breakpoint was reached.
+/// What happened when a breakpoint was hit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub enum Detail {
-    /// The next instruction is the one.
+    /// The next instruction is the breakpoint's.
     Reached,
     /// Cells were accessed.
     Cells {
-        /// Which.
+        /// The accesses.
         cells: Vec<CellHit>,
     },
     /// A value changed.
     Changed {
-        /// Of what.
+        /// The expression.
         expression: String,
-        /// Before.
+        /// The value before.
         old: u64,
-        /// Now.
+        /// The value now.
         new: u64,
     },
     /// A condition became true.
     Became {
-        /// Which.
+        /// The condition.
         expression: String,
     },
     /// The program wrote to the console.
@@ -67,9 +66,9 @@ pub struct CellHit {
     pub address: u64,
     /// Whether it was written.
     pub written: bool,
-    /// What it held before, if that is known.
+    /// The value it held before, if known.
     pub old: Option<u64>,
-    /// What was read or written.
+    /// The value read or written.
     pub value: u64,
 }
 
@@ -77,7 +76,7 @@ struct Cells {
     id: u32,
     watch: Watch,
     access: CellAccess,
-    /// What the cells held, if they are few enough.
+    /// The cells' previous values, if there are few enough cells.
     shadow: Vec<u64>,
 }
 
@@ -100,7 +99,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// For all breakpoints that count.
+    /// Plans for all enabled breakpoints.
     pub(crate) fn new(breakpoints: &[Breakpoint]) -> Plan {
         let mut plan = Plan::default();
         for breakpoint in breakpoints.iter().filter(|breakpoint| breakpoint.enabled) {
@@ -112,7 +111,7 @@ impl Plan {
         plan
     }
 
-    /// For one thing only.
+    /// Plans for one thing only.
     pub(crate) fn only(what: &What) -> Plan {
         let mut plan = Plan::default();
         plan.add(INTERNAL, what);
@@ -135,7 +134,7 @@ impl Plan {
         }
     }
 
-    /// Whether every instruction has to be looked at.
+    /// Whether every instruction has to be checked.
     pub(crate) fn steps(&self) -> bool {
         !(self.changes.is_empty() && self.becomes.is_empty() && self.kinds.is_empty())
     }
@@ -145,7 +144,7 @@ impl Plan {
         !self.output.is_empty()
     }
 
-    /// What the engine is to look for.
+    /// Returns what the engine is to look for.
     pub(crate) fn stops(&self) -> Stops {
         let mut stops = Stops::never();
         stops.breakpoints = self.at.keys().copied().collect();
@@ -153,7 +152,7 @@ impl Plan {
         stops
     }
 
-    /// Remembers how things are before a run.
+    /// Remembers the watched values before a run.
     pub(crate) fn prepare(&mut self, evaluator: &mut Evaluator, state: &mut State) {
         for looked in self.changes.iter_mut().chain(&mut self.becomes) {
             looked.last = evaluator.bits(&looked.expression, state);
@@ -167,7 +166,7 @@ impl Plan {
         }
     }
 
-    /// What was reached by the instructions executed last.
+    /// Returns the hits of the last run of the engine.
     pub(crate) fn hits(&mut self, stop: &Stop, wrote: bool, seen: &mut Seen) -> Vec<Hit> {
         let mut hits = Vec::new();
         if let Stop::Watch(accesses) = stop {
@@ -197,7 +196,7 @@ impl Plan {
         if wrote {
             hits.extend(self.output.iter().map(|id| Hit { id: *id, detail: Detail::Output }));
         }
-        // The instruction at which a machine has stopped does not come next.
+        // A machine stopped like this does not execute the instruction at its program counter next.
         if !matches!(stop, Stop::Halted | Stop::Idle | Stop::Fault(_) | Stop::Waiting(_)) {
             let reached = |id: &u32| Hit { id: *id, detail: Detail::Reached };
             hits.extend(self.at.get(&seen.state.pc).into_iter().flatten().map(reached));
@@ -218,7 +217,7 @@ impl Cells {
         for access in accesses.iter().filter(|access| self.watch.covers(access)) {
             let slot = (access.address - self.watch.addresses.start()) as usize;
             let written = access.kind == AccessKind::Write;
-            // What is not watched for writes may have been written unseen.
+            // Cells not watched for writes may have been written unseen.
             let old = self.shadow.get(slot).copied().filter(|_| self.watch.writes);
             if let Some(value) = self.shadow.get_mut(slot).filter(|_| written) {
                 *value = access.value;
@@ -232,7 +231,7 @@ impl Cells {
     }
 }
 
-/// Where a run is, for looking.
+/// A run's present state, for checking hits.
 pub(crate) struct Seen<'s> {
     pub(crate) program: &'s Program,
     pub(crate) model: &'s CallModel,
@@ -255,7 +254,7 @@ impl Seen<'_> {
     }
 }
 
-/// Whether these are few enough cells to tell whether they changed.
+/// Whether there are few enough cells to tell whether they changed.
 pub(crate) fn can_remember(addresses: &std::ops::RangeInclusive<u64>) -> bool {
     addresses.end() - addresses.start() < REMEMBERED
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use lathe_base::Diagnostics;
 
-/// Why something that was asked for cannot be done.
+/// Why a request cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The cause, in one sentence without a full stop.
@@ -14,18 +14,18 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem with this cause.
+    /// Creates a problem with this cause.
     pub fn new(message: impl Into<String>) -> Problem {
         Problem { message: message.into(), help: None }
     }
 
-    /// A next step.
+    /// Adds a next step.
     pub fn help(mut self, text: impl Into<String>) -> Problem {
         self.help = Some(text.into());
         self
     }
 
-    /// The first finding about an expression that somebody typed.
+    /// Reports the first finding about an expression the user typed.
     pub(crate) fn in_expression(text: &str, diagnostics: Diagnostics) -> Problem {
         match diagnostics.into_sorted().into_iter().next() {
             Some(first) => {

@@ -1,5 +1,4 @@
-//! The program being debugged, as a person knows it: labels, source lines, instructions in words.
-//! Nothing here runs.
+//! The program being debugged, as a person knows it: labels, source lines, instructions as text. Nothing here runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use serde::Serialize;
 
 use crate::Problem;
 
-/// A program and what is known about it.
+/// A program and what is known about it: sources, labels, names.
 #[derive(Clone, Debug)]
 pub struct Program {
     isa: Arc<Isa>,
@@ -25,19 +24,19 @@ pub struct Program {
     names: BTreeMap<String, u64>,
 }
 
-/// A line of a source.
+/// A source line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SourceLine {
-    /// What the source is called.
+    /// The source's name.
     pub file: String,
-    /// Its position in the list of sources.
+    /// The source's index in the list of sources.
     #[serde(skip)]
     pub source: usize,
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
 }
 
-/// An address that a person can find.
+/// An address with what helps a person find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The address in the code memory.
@@ -47,27 +46,27 @@ pub struct Place {
     /// `loop+2`, if there is a label at or before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Where in the source it comes from.
+    /// The source line it comes from.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub line: Option<SourceLine>,
 }
 
-/// One instruction, taken apart.
+/// One instruction, disassembled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Line {
-    /// Where it is.
+    /// Its place.
     #[serde(flatten)]
     pub place: Place,
     /// Its cells in hexadecimal.
     pub cells: String,
-    /// How many cells.
+    /// The number of cells.
     pub length: u64,
-    /// How it is written; what cannot be decoded is `??`.
+    /// Its text; `??` if it cannot be decoded.
     pub text: String,
 }
 
 impl Program {
-    /// A program for a machine; the places of the image are in these sources.
+    /// Creates a program for a machine; the image's source positions refer to `sources`.
     pub fn new(isa: Arc<Isa>, image: Image, sources: Vec<Source>) -> Program {
         let labels = Labels::new(&image);
         let value = |value: i128| u64::try_from(value).or_else(|_| i64::try_from(value).map(|value| value as u64));
@@ -76,40 +75,40 @@ impl Program {
         Program { isa, image, sources, labels, names }
     }
 
-    /// The instruction set.
+    /// Returns the instruction set.
     pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// The texts it was assembled from, if they are known.
+    /// Returns the sources the image was assembled from, if known.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }
 
-    /// Labels and constants, for expressions.
+    /// Returns labels and constants, for expressions.
     pub fn names(&self) -> &BTreeMap<String, u64> {
         &self.names
     }
 
-    /// An address of the code memory in hexadecimal.
+    /// Formats an address of the code memory in hexadecimal.
     pub fn hex(&self, address: u64) -> String {
         hexadecimal(address, self.isa.pc.width.bits())
     }
 
-    /// The label at or before an address, with the distance: `loop+2`.
+    /// Returns the label at or before an address, with the distance: `loop+2`.
     pub fn label(&self, memory: MemoryId, address: u64) -> Option<String> {
         let (symbol, distance) = self.labels.before(memory, address)?;
-        // Far after the last label, its name says nothing.
+        // Far past the last label, its name says nothing.
         let near = distance < 0x1000;
         near.then(|| if distance == 0 { symbol.name.clone() } else { format!("{}+{distance}", symbol.name) })
     }
 
-    /// The label that owns an address, for profiles: the nearest before it that is not local.
+    /// Returns the label that owns an address, for profiles: the nearest one at or before it, without its local part.
     pub fn owner(&self, address: u64) -> String {
         match self.labels.before(self.isa.pc.memory, address) {
             Some((symbol, _)) => symbol.name.split('.').next().unwrap_or(&symbol.name).to_owned(),
@@ -117,7 +116,7 @@ impl Program {
         }
     }
 
-    /// The line of the source that an address comes from.
+    /// Returns the source line that an address comes from.
     pub fn source_line(&self, address: u64) -> Option<SourceLine> {
         let line = self.image.line_at(self.isa.pc.memory, address)?;
         let source = line.span.file.0 as usize;
@@ -125,24 +124,24 @@ impl Program {
         Some(SourceLine { file: text.name.clone(), source, line: text.line_column(line.span.start).0 })
     }
 
-    /// The text of a line of a source.
+    /// Returns the text of a source line.
     pub fn text_of(&self, line: &SourceLine) -> &str {
         let source = self.sources.get(line.source);
         source.and_then(|source| source.text.lines().nth(line.line - 1)).unwrap_or_default()
     }
 
-    /// Everything about an address.
+    /// Returns everything known about an address.
     pub fn place(&self, address: u64) -> Place {
         let label = self.label(self.isa.pc.memory, address);
         Place { address, hex: self.hex(address), label, line: self.source_line(address) }
     }
 
-    /// The instruction at an address, as the memory holds it now.
+    /// Decodes the instruction at an address from the current memory.
     pub fn decode(&self, state: &State, address: u64) -> Option<Decoded> {
         self.isa.decode(state.window(&self.isa, address, self.isa.longest()))
     }
 
-    /// The instruction at an address in words.
+    /// Disassembles the instruction at an address.
     pub fn line(&self, state: &State, address: u64) -> Line {
         let decoded = self.decode(state, address);
         let label = |memory, address| self.labels.at(memory, address).next().map(|symbol| symbol.name.clone());
@@ -156,8 +155,8 @@ impl Program {
         Line { place: self.place(address), cells: cells.join(" "), length, text: text.unwrap_or("??".to_owned()) }
     }
 
-    /// The instructions before an address, as many as can be told, at most this many. There may be
-    /// several readings of what is before an address; the longest that leads to it is taken.
+    /// Returns at most `count` instructions before an address, fewer if no more can be decoded. The cells before an
+    /// address may be decoded in several ways; the longest sequence that ends at the address is taken.
     pub fn lines_before(&self, state: &State, address: u64, count: usize) -> Vec<Line> {
         let reach = (count as u64 + 4) * u64::from(self.isa.longest());
         for start in address.saturating_sub(reach)..address {
@@ -180,14 +179,14 @@ impl Program {
         decoded.map_or(1, |decoded| u64::from(self.isa.instruction(decoded.instruction).encoding.cells))
     }
 
-    /// The address after the instruction at this one.
+    /// Returns the address after the instruction at this one.
     pub fn next(&self, state: &State, address: u64) -> u64 {
         let length = self.length(self.decode(state, address).as_ref());
         self.isa.pc.width.wrap(address.wrapping_add(length))
     }
 
-    /// Where a call returns to that would return to this address. Where the source has a text or numbers after a
-    /// call, the routine reads them and returns after them.
+    /// Returns where a call returns to, given the address after it. Where the source has text or numbers after a call,
+    /// the routine reads them and returns past them.
     pub(crate) fn return_address(&self, next: u64) -> u64 {
         let line = |address: u64| self.image.line_at(self.isa.pc.memory, address);
         let mut at = next;
@@ -198,7 +197,7 @@ impl Program {
         if line(at).is_some_and(|line| line.kind == LineKind::Code) { at } else { next }
     }
 
-    /// Where to stop for a place that somebody typed: a label, `label+2`, a number, `file.asm:12`, `:12`.
+    /// Finds where to stop for a place the user typed: a label, `label+2`, a number, `file.asm:12`, `:12`.
     ///
     /// # Errors
     /// If there is no such place in the program.
@@ -213,7 +212,7 @@ impl Program {
         self.address(text).map(|address| vec![address])
     }
 
-    /// An address: a label, `label+2`, or a number.
+    /// Parses an address: a label, `label+2`, or a number.
     fn address(&self, text: &str) -> Result<u64, Problem> {
         let (name, offset) = match text.rsplit_once('+') {
             Some((name, offset)) if number(name).is_none() => (name.trim(), number(offset.trim())),
@@ -231,7 +230,7 @@ impl Program {
         Ok(address)
     }
 
-    /// A label by its whole name, or a local one by its own name if only one label has it.
+    /// Finds a label by its full name, or a local label by its own name if that is unique.
     fn label_value(&self, name: &str) -> Option<u64> {
         let code = SymbolKind::Label(self.isa.pc.memory);
         let whole = self.image.symbols.iter().find(|symbol| symbol.name == name && symbol.kind == code);
@@ -270,7 +269,7 @@ impl Program {
         })
     }
 
-    /// The first line from this one on that has instructions, and where they begin.
+    /// Returns the first line from this one on that has instructions, and their addresses.
     ///
     /// # Errors
     /// If neither this line nor one below it has instructions.
@@ -293,7 +292,7 @@ impl Program {
         Err(Problem::new(message))
     }
 
-    /// Addresses of all instructions of a source, by line.
+    /// Returns the addresses of all instructions by source line.
     pub fn code_lines(&self) -> BTreeMap<SourceLine, Vec<u64>> {
         let mut lines: BTreeMap<SourceLine, Vec<u64>> = BTreeMap::new();
         for line in self.image.lines.iter().filter(|line| line.kind == LineKind::Code) {
@@ -315,7 +314,7 @@ impl Symbols for Program {
     }
 }
 
-/// A number as people write them: `12`, `0x12`, `0b101`.
+/// Parses a number as people write it: `12`, `0x12`, `0b101`.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let text = text.replace('_', "").to_ascii_lowercase();
     let digits = |mark: &str| text.strip_prefix(mark).filter(|rest| !rest.starts_with('+'));
@@ -327,7 +326,7 @@ pub(crate) fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// As many digits as the bits need.
+/// Formats a value with as many digits as its bits need.
 pub(crate) fn hexadecimal(value: u64, bits: u32) -> String {
     format!("0x{value:0digits$X}", digits = bits.div_ceil(4) as usize)
 }

@@ -1,20 +1,19 @@
 //! Searching backwards: the last hit before a position, who wrote a cell, where output came from.
 //!
-//! The past is searched piece by piece from its end. A piece is run again from its beginning, and the
-//! last hit in it is the one. Long pieces are cut first: they are run through once at full speed, and
-//! snapshots are left on the way.
+//! The past is searched in pieces, from its end. A piece is run again from its beginning, and the last hit in it is the
+//! result. Long pieces are split first: a run through at full speed leaves snapshots on the way.
 
 use crate::Problem;
 use crate::breakpoints::{CellAccess, What};
 use crate::debugger::{Debugger, Host, Outcome, Reason, Stopped, at_beginning};
 use crate::plan::{Hit, Plan};
 
-/// Instructions of a piece that is run again with all stops.
+/// The longest piece, in instructions, that is run again with all stops.
 const PIECE: u64 = 1 << 18;
-/// Pieces that a long one is cut into.
+/// How many pieces a long one is split into.
 const CUTS: u64 = 32;
 
-/// What a search backwards came to.
+/// The result of a backward search.
 pub(crate) enum Found {
     Hit(u64, Vec<Hit>),
     Nothing,
@@ -22,8 +21,8 @@ pub(crate) enum Found {
 }
 
 impl Debugger {
-    /// Runs backwards to the last hit of a breakpoint, or to the beginning. Counts of hits do not matter here, and
-    /// nothing is logged.
+    /// Runs backwards to the last hit of a breakpoint, or to the beginning. Hit and ignore counts play no part,
+    /// and nothing is logged.
     ///
     /// # Errors
     /// If this is the beginning already.
@@ -32,7 +31,7 @@ impl Debugger {
         self.go_back_to(&mut plan, host)
     }
 
-    /// Goes back to the last moment at which something happened, or to the beginning.
+    /// Goes back to the last position at which something happened, or to the beginning.
     ///
     /// # Errors
     /// If this is the beginning already.
@@ -55,7 +54,7 @@ impl Debugger {
         Ok(Stopped { reason, from, position: target })
     }
 
-    /// Goes back to before the instruction that wrote one of these cells last, and tells what it did.
+    /// Goes back to before the last instruction that wrote one of these cells, and reports the write.
     ///
     /// # Errors
     /// If nothing has written them since the beginning.
@@ -82,7 +81,7 @@ impl Debugger {
     /// Goes back to before the instruction that wrote this byte of the output.
     ///
     /// # Errors
-    /// If so much has not been written.
+    /// If the program has not written that much.
     pub fn who_printed(&mut self, byte: u64) -> Result<Stopped, Problem> {
         let from = self.position;
         if byte >= self.written() {
@@ -91,7 +90,7 @@ impl Debugger {
         }
         let (mut low, high) = self.history.around_output(byte);
         let mut high = high.unwrap_or(from).min(from);
-        // Written bytes only become more, so halving finds the first position that has enough of them.
+        // The amount of output only grows, so bisection finds the first position with enough of it.
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             self.go_to(middle)?;
@@ -106,7 +105,7 @@ impl Debugger {
         Ok(Stopped { reason: Reason::Done, from, position: high - 1 })
     }
 
-    /// The last hit at or before a position. Leaves the debugger somewhere.
+    /// Finds the last hit at or before a position. The debugger's own position afterwards is unspecified.
     fn last_hit(&mut self, plan: &mut Plan, mut end: u64, host: &mut dyn Host) -> Result<Found, Problem> {
         while end > 0 {
             let start = self.piece_before(end, host)?;
@@ -119,7 +118,7 @@ impl Debugger {
         Ok(Found::Nothing)
     }
 
-    /// The beginning of a piece that ends here and is short enough.
+    /// Returns the start of a short enough piece that ends at `end`.
     fn piece_before(&mut self, end: u64, host: &mut dyn Host) -> Result<u64, Problem> {
         loop {
             let start = self.history.floor(end - 1).0;
@@ -135,14 +134,14 @@ impl Debugger {
                 self.keep();
                 at += stride;
             }
-            // Where memory is too short for more snapshots, a piece is as long as it is.
+            // Where memory has no room for more snapshots, the piece stays long.
             if self.history.floor(end - 1).0 == start {
                 return Ok(start);
             }
         }
     }
 
-    /// The last hit from here to a position.
+    /// Finds the last hit between here and a position.
     fn scan(&mut self, plan: &mut Plan, end: u64, host: &mut dyn Host) -> Result<Found, Problem> {
         let mut last = Found::Nothing;
         while self.position < end {
@@ -158,7 +157,7 @@ impl Debugger {
     }
 }
 
-/// Writes to cells.
+/// Returns the stop at writes to these cells.
 pub fn writes(memory: lathe_isa::model::MemoryId, first: u64, last: u64) -> What {
     What::Cells { memory, addresses: first..=last, access: CellAccess::Write }
 }

@@ -1,5 +1,5 @@
-//! Saved sessions: the definition, the program, everything that came from outside, breakpoints and the
-//! position. Opening one repeats the run and checks that it ends where it was.
+//! Saved sessions: the definition, the program, all events from outside, the breakpoints and the position. Opening one
+//! repeats the run and checks that it ends in the same state.
 
 use lathe_asm::formats::{self, Format, FormatOptions, identity};
 use lathe_base::Source;
@@ -19,14 +19,14 @@ const VERSION: u32 = 2;
 struct Saved {
     format: String,
     version: u32,
-    /// The identity of everything below, so that a file that was cut or edited is not taken for what it was.
+    /// The identity of everything below, to detect a truncated or edited file.
     check: String,
     session: Wire,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Wire {
-    /// The files of the definition, and those of the program.
+    /// The files of the definition.
     definition: Vec<WireSource>,
     image: String,
     sources: Vec<WireSource>,
@@ -48,7 +48,7 @@ struct WireBreakpoint {
     ignore: u64,
 }
 
-/// A name and a text.
+/// A file's name and text.
 type WireSource = (String, String);
 
 #[derive(Serialize, Deserialize)]
@@ -68,7 +68,7 @@ enum WireKind {
     Port { bus: u32, port: u64, value: u64 },
 }
 
-/// The text of a saved session.
+/// Returns the text of a saved session.
 pub(crate) fn write(debugger: &mut Debugger) -> String {
     let program = debugger.program();
     let (isa, sources) = (program.isa(), program.sources());
@@ -90,10 +90,10 @@ pub(crate) fn write(debugger: &mut Debugger) -> String {
     serde_json::to_string(&saved).unwrap_or_default() + "\n"
 }
 
-/// Opens a saved session, on an engine of one's choice.
+/// Opens a saved session on the given engine.
 ///
 /// # Errors
-/// If it is not a session, was cut or edited, or does not end where it did.
+/// If the text is not a session, was truncated or edited, or does not end in the saved state.
 pub fn open(text: &str, engine: EngineKind) -> Result<Debugger, Problem> {
     let damaged = |cause: &str| {
         Problem::new(format!("this is not a saved session that can be opened: {cause}")).help("save the session again")
@@ -148,7 +148,7 @@ fn repeat(wire: &Wire, engine: EngineKind, damaged: &dyn Fn(&str) -> Problem) ->
     Ok(debugger)
 }
 
-/// Whether an event can happen to a machine.
+/// Whether the program's machine has what an event changes.
 fn fits(event: &Event, program: &Program) -> bool {
     let EventKind::Edit(edit) = &event.kind else { return true };
     let isa = program.isa();
@@ -163,7 +163,7 @@ fn fits(event: &Event, program: &Program) -> bool {
         && edit.cells.iter().all(cell)
 }
 
-/// A name for the state and the output at a position.
+/// Returns the identity of the state and the output at this position.
 fn fingerprint(debugger: &Debugger) -> String {
     let state = debugger.state();
     let mut text = format!("{} {:?}", state.pc, state.registers());
@@ -179,7 +179,7 @@ fn wire_breakpoint(breakpoint: &Breakpoint) -> Option<WireBreakpoint> {
     Some(WireBreakpoint { command: command_for(breakpoint)?, id, enabled, hits, ignore })
 }
 
-/// A command that sets a breakpoint again.
+/// Returns a command that sets a breakpoint again.
 fn command_for(breakpoint: &Breakpoint) -> Option<String> {
     let condition = breakpoint.condition.as_ref().map(|condition| format!(" if {}", condition.text));
     let condition = condition.unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Small texts that several parts need: bytes that can be looked at, changes in words.
+//! Small text functions that several modules need: printable bytes, changes in words.
 
 use lathe_embed::Changes;
 use lathe_isa::Isa;
 
 use crate::program::hexadecimal;
 
-/// Bytes as text that does nothing to a terminal: control characters are written as escapes.
+/// Renders bytes as text that is harmless to a terminal: control characters become escapes.
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::new();
     for byte in bytes {
@@ -22,7 +22,7 @@ pub fn printable(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that a text with escapes stands for; nothing if an escape is not known.
+/// Decodes a text with escapes into bytes; `None` if an escape is unknown.
 pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut characters = text.chars();
@@ -48,7 +48,7 @@ pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A text with what stands in braces replaced.
+/// Replaces what stands in a text's braces.
 pub(crate) fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> String {
     let mut filled = String::new();
     let mut rest = template;
@@ -68,7 +68,7 @@ pub(crate) fn fill(template: &str, mut value: impl FnMut(&str) -> String) -> Str
     filled + rest
 }
 
-/// What an instruction changed, in words.
+/// Describes what an instruction changed.
 pub(crate) fn changes(isa: &Isa, changes: &Changes) -> Vec<String> {
     let mut words = Vec::new();
     for change in &changes.registers {
@@ -89,7 +89,7 @@ pub(crate) fn changes(isa: &Isa, changes: &Changes) -> Vec<String> {
     words
 }
 
-/// `r1 = 0x05 (was 0x04)`
+/// Renders a change as `r1 = 0x05 (was 0x04)`.
 pub(crate) fn changed(name: &str, old: u64, new: u64, bits: u32) -> String {
     let value = |value| if bits == 1 { format!("{value}") } else { hexadecimal(value, bits) };
     match old == new {

@@ -1,7 +1,7 @@
 //! Stretches of the past, instruction by instruction: what was executed, how often, who called whom.
 //!
-//! Nothing of this is recorded while a program runs. A stretch is executed again, on the reference
-//! interpreter, and looked at.
+//! None of this is recorded while a program runs: a stretch is executed again, on the reference interpreter, and
+//! observed.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use crate::program::{Line, Place, Program, SourceLine};
 use crate::{Problem, text};
 use lathe_embed::State;
 
-/// Instructions that are executed again to find out about calls.
+/// The most instructions executed again to find the calls.
 const FOLLOWED: u64 = 1 << 18;
-/// Instructions between two stacks that are kept.
+/// Instructions between two stacks kept.
 const STRIDE: u64 = 1 << 12;
-/// Instructions between two questions whether to go on.
+/// Instructions between two calls of `Host::goes_on`.
 const PATIENCE: u64 = 1 << 14;
-/// Stacks that are kept.
+/// The most stacks kept.
 const KEPT: usize = 512;
 
-/// Stacks of calls that are known, by position.
+/// Known call stacks, by position.
 #[derive(Default)]
 pub(crate) struct Stacks(BTreeMap<u64, Stack>);
 
@@ -44,12 +44,12 @@ impl Stacks {
     }
 }
 
-/// One instruction that was executed.
+/// One executed instruction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Traced {
-    /// The position before it.
+    /// The position before the instruction.
     pub step: u64,
-    /// What it is.
+    /// The instruction.
     #[serde(flatten)]
     pub line: Line,
     /// What it changed, in words: `r1 = 0x05`.
@@ -59,41 +59,41 @@ pub struct Traced {
 /// How often instructions were executed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
-    /// From this position on.
+    /// The first position counted.
     pub from: u64,
-    /// To this one.
+    /// The position at which counting ended.
     pub to: u64,
-    /// By label, most executed first.
+    /// Executions by label, most frequent first.
     pub labels: Vec<(String, u64)>,
-    /// By address, most executed first.
+    /// Executions by address, most frequent first.
     pub hottest: Vec<(Line, u64)>,
 }
 
 /// Which lines of the source were executed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Coverage {
-    /// Every line with instructions, and how often its first was executed.
+    /// Every line with instructions, and how often its most executed instruction ran.
     pub lines: Vec<(SourceLine, u64)>,
-    /// How many of them were executed.
+    /// How many of the lines were executed.
     pub executed: usize,
 }
 
-/// What is seen of one executed instruction.
+/// What a walk shows of one executed instruction.
 pub(crate) struct Executed<'e> {
     pub(crate) program: &'e Program,
     pub(crate) evaluator: &'e mut Evaluator,
-    /// The position before it.
+    /// The position before the instruction.
     pub(crate) position: u64,
     pub(crate) pc: u64,
     pub(crate) decoded: Option<Decoded>,
     pub(crate) changes: &'e Changes,
-    /// After it.
+    /// The state after it.
     pub(crate) state: &'e mut State,
 }
 
 impl Debugger {
-    /// Executes a stretch of the history again, and shows every instruction. Ends where it began, or at
-    /// `to` if that is where it was.
+    /// Executes a stretch of the history again and shows every instruction to `see`. Returns the position reached; the
+    /// debugger ends where it began.
     fn walk(
         &mut self,
         from: u64,
@@ -136,7 +136,7 @@ impl Debugger {
         Ok(reached)
     }
 
-    /// The last instructions before this position, those for which a condition holds if one is given.
+    /// Returns the last instructions before this position; with a condition, only those after which it holds.
     ///
     /// # Errors
     /// If the condition cannot be understood.
@@ -144,7 +144,7 @@ impl Debugger {
         let condition = condition.map(|text| self.compile(text)).transpose()?;
         let (mut end, mut found) = (self.position, Vec::new());
         let stretch = if condition.is_some() { FOLLOWED } else { count.min(FOLLOWED) };
-        // Stretch by stretch from the end, until there are enough.
+        // Stretch by stretch from the end, until enough are found.
         while end > 0 && (found.len() as u64) < count {
             let start = end.saturating_sub(stretch.max(1));
             let mut part = Vec::new();
@@ -168,7 +168,7 @@ impl Debugger {
         Ok(found)
     }
 
-    /// How often instructions were executed, up to this position and this many instructions back.
+    /// Counts how often each instruction was executed in the last `count` instructions before this position.
     ///
     /// # Errors
     /// If the history cannot be repeated.
@@ -189,7 +189,7 @@ impl Debugger {
         Ok(Profile { from, to, labels, hottest })
     }
 
-    /// Which lines of the source were executed, up to this position and this many instructions back.
+    /// Determines which source lines were executed in the last `count` instructions before this position.
     ///
     /// # Errors
     /// If the history cannot be repeated.
@@ -209,10 +209,9 @@ impl Debugger {
         Ok((counts, reached))
     }
 
-    /// The instruction that wrote a register last, and the position before it.
+    /// Finds the last instruction that wrote one of these registers, and the position before it.
     ///
-    /// # Errors
-    /// If nothing has written it since the beginning.
+    /// If nothing has written them since the beginning.
     pub fn who_wrote_register(&mut self, registers: &[u32], host: &mut dyn Host) -> Result<Traced, Problem> {
         let (mut end, mut stretch) = (self.position, 1 << 10);
         while end > 0 {
@@ -234,7 +233,7 @@ impl Debugger {
         Err(Problem::new("nothing has written it since the beginning").help("it has its reset value"))
     }
 
-    /// What the next instruction will do, without doing it.
+    /// Returns what the next instruction does, if the history goes that far; the position stays.
     ///
     /// # Errors
     /// If the history cannot be repeated.
@@ -248,7 +247,7 @@ impl Debugger {
         Ok(seen)
     }
 
-    /// The calls that have not returned.
+    /// Finds the calls that have not returned.
     pub(crate) fn follow_calls(&mut self, host: &mut dyn Host) -> Result<Stack, Problem> {
         let here = self.position;
         let known = self.stacks.0.range(..=here).next_back().filter(|(at, _)| here - *at <= FOLLOWED);
@@ -288,7 +287,7 @@ impl Executed<'_> {
     pub(crate) fn traced(&self) -> Traced {
         let changes = text::changes(self.program.isa(), self.changes);
         let mut line = self.program.line(self.state, self.pc);
-        // The instruction may have written over itself.
+        // The instruction may have overwritten itself.
         if self.changes.cells.iter().any(|cell| cell.memory == self.program.isa().pc.memory) {
             line.text = self.decoded_text().unwrap_or(line.text);
         }
@@ -303,21 +302,21 @@ impl Executed<'_> {
     }
 }
 
-/// A call, for people.
+/// A call on the stack, for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallLine {
-    /// Where execution is, or will go on when the calls above have returned.
+    /// Where execution is, or will resume when the calls above have returned.
     #[serde(flatten)]
     pub place: Place,
-    /// The routine that was called, if it has a label.
+    /// The routine's label, or else its address.
     pub routine: String,
-    /// The position before the call; nothing for the outermost.
+    /// The position before the call; `None` for the outermost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub called_at: Option<u64>,
 }
 
 impl Debugger {
-    /// The stack for people, innermost first; whether calls before these are not known.
+    /// Returns the stack for people, innermost call first, and whether earlier calls are unknown.
     ///
     /// # Errors
     /// If the history cannot be repeated.

@@ -1,4 +1,4 @@
-//! Going back is exact: on every machine, with every engine that is built, for random distances.
+//! Going back is exact: on every machine, with every engine in this build, for random distances.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn debugger(machine: &str, program: &str, kind: EngineKind) -> Debugger {
     Debugger::new(program, machine.instance_on(kind).expect("the engine is built"))
 }
 
-/// The engines of this build: with all of the workspace, the JIT is among them.
+/// Returns the engines of this build: in a build of the whole workspace, the JIT is among them.
 fn engines() -> Vec<EngineKind> {
     let machine = Machine::built_in("hex8").expect("the machine ships");
     let all = [EngineKind::Interpreter, EngineKind::Fast, EngineKind::Jit];
@@ -72,7 +72,7 @@ fn everything(debugger: &mut Debugger) -> (u64, Snapshot, Vec<u8>) {
     (debugger.position(), debugger.snapshot(), output)
 }
 
-/// k steps forward and k steps back is where it was, devices and output included.
+/// k steps forward and k steps back lead to the same state, devices and output included.
 #[test]
 fn forward_and_back_is_where_it_was() {
     let seed = std::env::var("LATHE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
@@ -94,7 +94,7 @@ fn forward_and_back_is_where_it_was() {
                 debugger.back(moved, &mut ()).expect("it can go back");
                 let again = everything(&mut debugger);
                 assert!(start == again, "{machine} {program} {kind:?} seed {seed} round {round}: {moved} steps");
-                // Now and then further back or forth, so that positions are reached in every way.
+                // Sometimes further back or forward, so that positions are reached in every way.
                 let end = debugger.history().positions().last().unwrap_or(0).max(start.0 + moved);
                 let target = match random.below(4) {
                     0 => random.below(end.max(1)),
@@ -106,7 +106,7 @@ fn forward_and_back_is_where_it_was() {
     }
 }
 
-/// Every position has one state, in whichever way it was reached.
+/// Every position has one state, however it was reached.
 #[test]
 fn every_way_to_a_position_leads_to_the_same_state() {
     for (machine, program) in PROGRAMS {
@@ -129,7 +129,7 @@ fn every_way_to_a_position_leads_to_the_same_state() {
     }
 }
 
-/// Running back finds the hits of running forward, in reverse.
+/// Running backwards finds the hits of running forward, in reverse.
 #[test]
 fn running_back_finds_the_hits_of_running_forward() {
     let watches = [
@@ -200,7 +200,8 @@ work:   lw t3, 0(t0)
         debugger.step(steps, &mut ()).unwrap();
         let copied = debugger.history().copied() - at_first;
         assert!(copied <= steps / pace.per_byte, "{kind:?}: {copied}");
-        // 16 pages are copied each time, and 32 KiB of control registers compared, so it is every 393,216 instructions.
+        // Each snapshot copies 16 pages and compares 32 KiB of control registers, so one is due every 393,216
+        // instructions.
         assert_eq!((copied, debugger.history().positions().count()), (2 * 16 * 4096, 3), "{kind:?}");
         let here = everything(&mut debugger);
         debugger.back(1, &mut ()).unwrap();
@@ -210,7 +211,7 @@ work:   lw t3, 0(t0)
     }
 }
 
-/// What is set counts from there on, and is set again when that place is passed again.
+/// An edit takes effect from its position on, and again when execution passes that position again.
 #[test]
 fn setting_something_forks_the_history() {
     let mut debugger = debugger("hex8", "hanoi.asm", EngineKind::Fast);
@@ -229,7 +230,7 @@ fn setting_something_forks_the_history() {
     assert!(everything(&mut debugger) == forked);
 }
 
-/// A saved session is where it was when it is opened, whatever the engine.
+/// A saved session opens in the state it was saved in, on any engine.
 #[test]
 fn a_saved_session_is_where_it_was() {
     let mut debugger = debugger("quad8", "guess.asm", EngineKind::Fast);
@@ -252,7 +253,7 @@ fn a_saved_session_is_where_it_was() {
         assert_eq!(again.breakpoints.all().len(), 1);
         again.back(10, &mut ()).expect("its history is there");
     }
-    // Cut short or edited, it is refused.
+    // A truncated or edited session is refused.
     for cut in [0, 1, 10, session.len() / 2, session.len() - 3] {
         assert!(lathe_debug::session::open(&session[..cut], EngineKind::Fast).is_err(), "{cut}");
     }
@@ -270,7 +271,7 @@ fn a_saved_session_is_where_it_was() {
     }
 }
 
-/// The instruction that printed something is found, and going over it prints it again.
+/// The instruction that printed something is found, and stepping over it prints that again.
 #[test]
 fn output_leads_to_the_instruction_that_wrote_it() {
     let mut debugger = debugger("hex8", "hello.asm", EngineKind::Fast);
@@ -285,10 +286,10 @@ fn output_leads_to_the_instruction_that_wrote_it() {
     }
 }
 
-/// Over a call and back over it is where it was; out of a routine, and back to its call.
+/// Stepping over a call and back over it leads to the same state; so does leaving a routine and returning to its call.
 #[test]
 fn calls_are_stepped_over_in_both_directions() {
-    // The last has a routine that returns after a text which follows the call.
+    // The last program has a routine that returns past a text following the call.
     for (machine, program) in [
         ("hex8", "hanoi.asm"),
         ("rv32i", "quicksort.asm"),
@@ -312,7 +313,7 @@ fn calls_are_stepped_over_in_both_directions() {
                 assert_eq!(debugger.stack(&mut ()).unwrap().frames.len(), depth, "{machine} at {before}");
                 debugger.back_over(&mut ()).unwrap();
                 assert_eq!(debugger.position(), before, "{machine}");
-                // Into the call, out of it again, and back to it.
+                // Into the call, out of it, and back to it.
                 debugger.step(1, &mut ()).unwrap();
                 assert_eq!(debugger.stack(&mut ()).unwrap().frames.len(), depth + 1, "{machine} at {before}");
                 debugger.out(&mut ()).unwrap();

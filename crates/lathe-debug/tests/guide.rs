@@ -1,4 +1,4 @@
-//! The sessions in `docs/debugging.md` are run, and answer as they say. `LATHE_BLESS=1` writes the answers.
+//! Runs the sessions in `docs/debugging.md` and compares the answers. `LATHE_BLESS=1` writes them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn debugger(name: &str, text: &str) -> Debugger {
     Debugger::new(program, machine.instance_on(EngineKind::Fast).expect("it is always there"))
 }
 
-/// The document with every answer as it is now.
+/// Returns the document with every answer brought up to date.
 fn answered(document: &str) -> String {
     let mut programs: BTreeMap<String, String> = BTreeMap::new();
     let mut sessions: BTreeMap<String, Debugger> = BTreeMap::new();

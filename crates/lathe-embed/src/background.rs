@@ -1,4 +1,4 @@
-//! The thread on which code is compiled while machines go on running.
+//! The thread that compiles code while machines keep running.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{SendError, Sender, channel};
@@ -6,8 +6,8 @@ use std::thread;
 
 use lathe_jit::Job;
 
-/// Does a job on the thread for compiling, which all machines of the process share. Where there are no threads, it
-/// is done at once.
+/// Runs a job on the compiling thread, which all machines of the process share. Where there are no threads, the job
+/// runs at once.
 pub(crate) fn run(job: Job) {
     static WORKER: OnceLock<Option<Sender<Job>>> = OnceLock::new();
     let left = match WORKER.get_or_init(start) {
@@ -19,7 +19,7 @@ pub(crate) fn run(job: Job) {
     }
 }
 
-/// A thread that does what is sent to it, if there can be one.
+/// Starts a thread that runs the jobs sent to it, if there can be one.
 fn start() -> Option<Sender<Job>> {
     let (sender, jobs) = channel::<Job>();
     let work = move || jobs.into_iter().for_each(|job| job());

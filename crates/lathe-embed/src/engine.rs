@@ -1,5 +1,4 @@
-//! The choice of an engine. All of them do the same; they differ in speed, and in what
-//! builds they are there for.
+//! The choice of an engine. All engines give the same results; they differ in speed and in the builds that have them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,20 +14,20 @@ use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stops};
 /// Which engine runs a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// The fastest there is: the JIT with its compiler on another thread, or the fast interpreter where that cannot
-    /// be had.
+    /// The fastest available: the JIT with its compiler on another thread, or the fast interpreter where there is no
+    /// JIT.
     #[default]
     Auto,
     /// The reference interpreter.
     Interpreter,
     /// The fast interpreter.
     Fast,
-    /// The fast interpreter, and compiled code for what is hot. It waits for its compiler, so that it compiles the
-    /// same in every run.
+    /// The fast interpreter, with compiled code where the program is hot. It waits for its compiler, so that it
+    /// compiles the same in every run.
     Jit,
 }
 
-/// Why an engine cannot be had.
+/// Why an engine is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// Lathe was built without it.
@@ -40,43 +39,43 @@ pub enum Unavailable {
 pub struct Statistics {
     /// Regions of code compiled.
     pub regions: u64,
-    /// Those of them that ran for long, and were compiled again as well as the compiler can.
+    /// Regions that ran for long, and were compiled again as well as the compiler can.
     pub improved: u64,
-    /// Regions thrown away because their code was changed.
+    /// Regions discarded because their code changed.
     pub invalidations: u64,
-    /// Regions given up because they were left again after every few instructions.
+    /// Regions given up because execution kept leaving them after a few instructions.
     pub given_up: u64,
-    /// Times that compiled code was entered.
+    /// How often compiled code was entered.
     pub entries: u64,
-    /// Times that it was left because an instruction must be interpreted: it reaches a device, faults,
+    /// How often execution left compiled code because an instruction must be interpreted: it reaches a device, faults,
     /// halts, or changes code.
     pub left_to_interpreter: u64,
-    /// Times that it was left by a computed jump to where it has no code.
+    /// How often a computed jump left compiled code for an address that has none.
     pub left_by_jump: u64,
     /// Guest instructions compiled.
     pub compiled_instructions: u64,
-    /// Steps done in compiled code.
+    /// Steps executed in compiled code.
     pub compiled_steps: u64,
-    /// Spent on compiling, if the engine was given a clock.
+    /// Time spent compiling, if the engine was given a clock.
     pub compile_time: Duration,
 }
 
-/// One of the engines.
+/// An engine.
 pub enum AnyEngine {
     /// The reference interpreter.
     Interpreter(Interpreter),
     /// The fast interpreter.
     Fast(Box<Fast>),
-    /// The one that compiles.
+    /// The JIT.
     #[cfg(feature = "jit")]
     Jit(Box<Jit>),
 }
 
 impl EngineKind {
-    /// Every engine by itself, the simplest first; [`EngineKind::Auto`] is one of these.
+    /// Every actual engine, the simplest first; [`EngineKind::Auto`] is one of these.
     pub const ALL: [EngineKind; 3] = [EngineKind::Interpreter, EngineKind::Fast, EngineKind::Jit];
 
-    /// How it is called on the command line and in tables.
+    /// Returns the name used on the command line and in tables.
     pub fn name(self) -> &'static str {
         match self {
             EngineKind::Auto => "auto",
@@ -86,8 +85,8 @@ impl EngineKind {
         }
     }
 
-    /// The engine for tests that look after every step. Each executes its own form of every instruction
-    /// then, one at a time: the fast interpreter its operations, the JIT compiled code.
+    /// Builds the engine for tests that check after every step. Each engine then executes its own form of every
+    /// instruction, one at a time: the fast interpreter its operations, the JIT compiled code.
     ///
     /// # Errors
     /// As for [`EngineKind::build`].
@@ -100,10 +99,10 @@ impl EngineKind {
         }
     }
 
-    /// The engine, for this instruction set.
+    /// Builds the engine for this instruction set.
     ///
     /// # Errors
-    /// If it was asked for by name and cannot be had. [`EngineKind::Auto`] always can.
+    /// If the engine is not available. [`EngineKind::Auto`] always is.
     pub fn build(self, isa: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
         match self {
             EngineKind::Interpreter => Ok(AnyEngine::Interpreter(Interpreter::new(isa))),
@@ -144,7 +143,7 @@ fn stepping_jit(_: &Arc<Isa>) -> Result<AnyEngine, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// What the compiling engines of several instances have in common: their code.
+/// What the compiling engines of several instances share: their code.
 #[cfg(feature = "jit")]
 #[derive(Clone)]
 pub(crate) struct SharedEngine(SharedCode);
@@ -170,7 +169,7 @@ impl AnyEngine {
         }
     }
 
-    /// Which one it is; never [`EngineKind::Auto`].
+    /// Returns which engine this is; never [`EngineKind::Auto`].
     pub fn kind(&self) -> EngineKind {
         match self {
             AnyEngine::Interpreter(_) => EngineKind::Interpreter,
@@ -180,8 +179,8 @@ impl AnyEngine {
         }
     }
 
-    /// Lets it measure with this clock how long compiling takes, if it is one that compiles. It tells
-    /// the time that has passed since some moment.
+    /// Sets the clock with which the engine measures its compile time, if it compiles. The clock returns the time
+    /// passed since some fixed moment.
     pub fn set_clock(&mut self, clock: fn() -> Duration) {
         #[cfg(feature = "jit")]
         if let AnyEngine::Jit(jit) = self {
@@ -191,7 +190,7 @@ impl AnyEngine {
         let _ = clock;
     }
 
-    /// What it has compiled, if it is one that compiles.
+    /// Returns what the engine has compiled, if it compiles.
     pub fn statistics(&self) -> Option<Statistics> {
         match self {
             AnyEngine::Interpreter(_) | AnyEngine::Fast(_) => None,
@@ -226,7 +225,7 @@ impl Engine for AnyEngine {
 }
 
 impl Unavailable {
-    /// What to do about it.
+    /// Returns what to do about it.
     pub fn next_step(&self) -> &'static str {
         match self {
             Unavailable::NotBuilt => {

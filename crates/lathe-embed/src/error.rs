@@ -1,4 +1,4 @@
-//! What can go wrong, each with its cause and a next step.
+//! What can go wrong, with a cause and a next step for each.
 
 use std::fmt;
 
@@ -7,46 +7,46 @@ use lathe_base::{Diagnostic, Diagnostics, Severity, Source};
 
 use crate::engine::Unavailable;
 
-/// Why something could not be done.
+/// Why an operation failed.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// No machine of this name comes with Lathe.
+    /// Lathe ships no machine of this name.
     UnknownMachine {
-        /// The name that was asked for.
+        /// The name asked for.
         name: String,
-        /// One that is spelt much like it.
+        /// A machine with a similar name.
         nearest: Option<&'static str>,
     },
     /// The definition has these errors.
     Definition(Vec<Finding>),
     /// The program has these errors.
     Program(Vec<Finding>),
-    /// The image is not sound, or not for this machine.
+    /// The image is malformed, or not for this machine.
     Image(FormatError),
     /// The machine has nothing of this kind with this name.
     UnknownName {
-        /// What was looked for: `register`, `memory`, `device`.
+        /// What was looked up: `register`, `memory`, `device`.
         kind: &'static str,
-        /// The name that was asked for.
+        /// The name asked for.
         name: String,
-        /// One that is spelt much like it.
+        /// A similar name.
         nearest: Option<String>,
     },
-    /// The value has more bits than its place.
+    /// The value has more bits than its destination.
     DoesNotFit {
         /// The value.
         value: u64,
-        /// The name of the place.
+        /// The name of the destination.
         name: String,
-        /// How many bits that has.
+        /// How many bits the destination has.
         bits: u32,
     },
     /// The register is constant.
     Constant(String),
-    /// The engine cannot be had.
+    /// The engine is not available.
     Engine(Unavailable),
-    /// The snapshot is one of another machine, or of other devices.
+    /// The snapshot is of another machine, or of other devices.
     OtherMachine,
 }
 
@@ -63,7 +63,7 @@ pub struct Finding {
     pub diagnostic: Diagnostic,
 }
 
-/// The errors among some diagnostics. Warnings are for `lathe check` and `lathe asm` to tell.
+/// Returns the errors among some diagnostics. Warnings are left to `lathe check` and `lathe asm`.
 pub(crate) fn findings(diagnostics: Diagnostics, sources: &[Source]) -> Vec<Finding> {
     let errors = diagnostics.into_sorted().into_iter().filter(|found| found.severity() == Severity::Error);
     let place = |diagnostic: Diagnostic| {

@@ -10,9 +10,8 @@ use crate::engine::EngineKind;
 use crate::engine::SharedEngine;
 use crate::instance::Instance;
 
-/// Instances of one machine that share what is compiled: code that is hot in one of them is ready in
-/// all that have the same code in memory. Otherwise they have nothing in common. A copy is the same
-/// fleet, and can be used from another thread.
+/// Instances of one machine that share compiled code: code that is hot in one instance is ready in all that have the
+/// same code in memory. Otherwise they share nothing. A clone is the same fleet, and can be used from another thread.
 #[derive(Clone)]
 pub struct Fleet {
     #[cfg(not(feature = "jit"))]
@@ -31,7 +30,7 @@ impl Fleet {
         }
     }
 
-    /// One more instance, at reset.
+    /// Creates another instance, at reset.
     pub fn instance(&self) -> Instance {
         #[cfg(feature = "jit")]
         let engine = self.shared.engine();

@@ -16,7 +16,7 @@ use lathe_vm::{
 use crate::engine::{AnyEngine, EngineKind, Statistics};
 use crate::error::Error;
 
-/// One running machine: what is run, debugged, measured and embedded.
+/// One running machine: the unit to run, debug, measure and embed.
 pub struct Instance {
     isa: Arc<Isa>,
     state: State,
@@ -34,8 +34,8 @@ pub struct Counters {
     pub cycles: u64,
 }
 
-/// Everything that the future of an instance depends on: state, devices with their pending input
-/// and output, counters. Whatever runs from here runs in the same way every time.
+/// Everything that the future of an instance depends on: state, devices with their pending input and output, counters.
+/// Every run from a snapshot goes the same way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
     state: StateSnapshot,
@@ -44,27 +44,27 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Program counter, registers and memories.
+    /// Returns the program counter, registers and memories.
     pub fn state(&self) -> &StateSnapshot {
         &self.state
     }
 
-    /// What had been done by then.
+    /// Returns what had been executed by then.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Bytes that the memories of these snapshots take together. Pages that did not change between two of them
-    /// are shared, and count once.
+    /// Returns the bytes that the memories of these snapshots take together. Snapshots share pages that did not change
+    /// between them, and shared pages count once.
     pub fn total_size<'s>(snapshots: impl IntoIterator<Item = &'s Snapshot>) -> u64 {
         let mut seen = HashSet::new();
         snapshots.into_iter().map(|snapshot| snapshot.state.size_beyond(&mut seen)).sum()
     }
 }
 
-/// Lays an image down in the memories it is for, and makes the machine ready for its first instruction: the program
-/// counter, and the registers that `on reset` sets. What lies below a map with code goes to the cells that instructions
-/// are fetched from there. Everything else stays as it is.
+/// Writes an image to its memories, and prepares the machine for its first instruction: sets the program counter and
+/// the registers that `on reset` sets. Cells below a map with code go where that map fetches instructions from.
+/// Everything else stays as it is.
 pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
     for segment in &image.segments {
         for (cell, address) in segment.cells.iter().zip(addresses_from(segment.start)) {
@@ -79,25 +79,25 @@ pub fn lay_down(image: &Image, isa: &Isa, state: &mut State) {
 }
 
 impl Instance {
-    /// A machine at reset, on an engine that was made for it. [`Machine`](crate::Machine) has simpler ways.
+    /// Creates a machine at reset, on an engine built for it. [`Machine`](crate::Machine) has simpler ways.
     pub fn on(mut engine: AnyEngine) -> Instance {
         let isa = engine.interpreter().isa().clone();
         let (state, devices) = (State::new(&isa), Devices::new(&isa, Console::default()));
         Instance { isa, state, devices, engine, counters: Counters::default() }
     }
 
-    /// The instruction set.
+    /// Returns the instruction set.
     pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
     }
 
-    /// Puts a program into the memories, does what the machine does `on reset`, and puts the program counter at its
-    /// beginning. Everything else stays as it is; [`Instance::reset`] before it begins again.
+    /// Loads a program into the memories, does what the machine does `on reset`, and sets the program counter to the
+    /// program's beginning. Everything else stays as it is; to start over, call [`Instance::reset`] first.
     pub fn load(&mut self, image: &Image) {
         lay_down(image, &self.isa, &mut self.state);
     }
 
-    /// Registers at their reset values, memories zero, counters too. Devices stay, and how much memory it may take.
+    /// Resets registers to their reset values, and memories and counters to zero. Devices and the memory limit stay.
     pub fn reset(&mut self) {
         let max_memory = self.state.max_memory();
         self.state = State::new(&self.isa);
@@ -105,8 +105,8 @@ impl Instance {
         self.counters = Counters::default();
     }
 
-    /// Runs until the machine stops, or one of the stops is reached. Whatever the engine, the same
-    /// program, input and stops end at the same instruction.
+    /// Runs until the machine stops, or one of the stops is reached. On every engine, the same program, input and stops
+    /// end at the same instruction.
     pub fn run(&mut self, stops: &Stops) -> Run {
         let run = self.engine.run_until(&mut self.state, &mut self.devices, stops);
         self.count(run.steps, run.cycles);
@@ -118,7 +118,7 @@ impl Instance {
         self.run(&Stops::after(limit))
     }
 
-    /// Executes one instruction, and tells what it did.
+    /// Executes one instruction, and returns what it did.
     pub fn step(&mut self) -> (Step, Changes) {
         let interpreter = self.engine.interpreter();
         let run = interpreter.run(&mut self.state, &mut self.devices, 1);
@@ -132,28 +132,28 @@ impl Instance {
         self.counters.cycles = self.counters.cycles.wrapping_add(cycles);
     }
 
-    /// The pages of large memories (of more than 2^20 cells) may take this many bytes from now on,
-    /// [`MAX_MEMORY`](lathe_vm::MAX_MEMORY) unless this is called. An instruction that needs more faults with
+    /// Sets how many bytes the pages of large memories (of more than 2^20 cells) may take from now on; the default is
+    /// [`MAX_MEMORY`](lathe_vm::MAX_MEMORY). An instruction that needs more faults with
     /// [`OutOfMemory`](lathe_vm::FaultCause::OutOfMemory).
     pub fn set_max_memory(&mut self, bytes: u64) {
         self.state.set_max_memory(bytes);
     }
 
-    /// What it has done since its reset.
+    /// Returns what the machine has executed since its reset.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Everything that its future depends on.
+    /// Takes a snapshot of everything that the machine's future depends on.
     pub fn snapshot(&mut self) -> Snapshot {
         Snapshot { state: self.state.snapshot(), devices: self.devices.snapshot(), counters: self.counters }
     }
 
-    /// Goes back to a snapshot, which another instance of the machine may have taken. What was
-    /// taken from the console in the meantime stays taken.
+    /// Restores a snapshot, which another instance of the machine may have taken. Output taken from the console in the
+    /// meantime stays taken.
     ///
     /// # Errors
-    /// If the snapshot is one of another machine, or other devices are attached.
+    /// If the snapshot is of another machine, or other devices are attached.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         if !snapshot.state.fits(&self.isa) || !self.devices.restore(&snapshot.devices) {
             return Err(Error::OtherMachine);
@@ -163,10 +163,10 @@ impl Instance {
         Ok(())
     }
 
-    /// The value of the program counter, a register or a view.
+    /// Returns the value of the program counter, a register or a view.
     ///
     /// # Errors
-    /// If the machine has none of this name.
+    /// If the machine has nothing of this name.
     pub fn get(&self, name: &str) -> Result<u64, Error> {
         Ok(match self.place(name)? {
             Named::Pc => self.state.pc,
@@ -177,7 +177,7 @@ impl Instance {
     /// Sets the program counter, a register or a view.
     ///
     /// # Errors
-    /// If the machine has none of this name, it is constant, or the value does not fit.
+    /// If the machine has nothing of this name, it is constant, or the value does not fit.
     pub fn set(&mut self, name: &str, value: u64) -> Result<(), Error> {
         match self.place(name)? {
             Named::Pc => self.state.pc = fitting(name, value, self.isa.pc.width)?,
@@ -192,47 +192,47 @@ impl Instance {
         Ok(())
     }
 
-    /// A memory, to be read.
+    /// Returns a memory, to read.
     ///
     /// # Errors
-    /// If the machine has none of this name.
+    /// If the machine has no memory of this name.
     pub fn memory(&self, name: &str) -> Result<&Memory, Error> {
         Ok(self.state.memory(self.memory_id(name)?))
     }
 
-    /// A memory, to be written. Writing code does no harm: every engine looks at it again.
+    /// Returns a memory, to write. Writing code is safe: every engine checks it again.
     ///
     /// # Errors
-    /// If the machine has none of this name.
+    /// If the machine has no memory of this name.
     pub fn memory_mut(&mut self, name: &str) -> Result<&mut Memory, Error> {
         let id = self.memory_id(name)?;
         Ok(self.state.memory_mut(id))
     }
 
-    /// Program counter, registers and memories.
+    /// Returns the program counter, registers and memories.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Program counter, registers and memories, to be changed in any way.
+    /// Returns the program counter, registers and memories, for any change.
     pub fn state_mut(&mut self) -> &mut State {
         &mut self.state
     }
 
-    /// What instructions reach besides registers and memories.
+    /// Returns what instructions reach besides registers and memories.
     pub fn devices(&self) -> &Devices {
         &self.devices
     }
 
-    /// The devices, to be given keys, another seed and the like.
+    /// Returns the devices, to press keys, set a seed and the like.
     pub fn devices_mut(&mut self) -> &mut Devices {
         &mut self.devices
     }
 
-    /// Puts a device in the place of the one that the definition names so.
+    /// Attaches a device in place of the one that has this name in the definition.
     ///
     /// # Errors
-    /// If the definition names none so.
+    /// If the definition has no device of this name.
     pub fn attach(&mut self, name: &str, device: impl Device) -> Result<(), Error> {
         let id = self.device_id(name)?;
         self.devices.attach(id, device);
@@ -246,39 +246,39 @@ impl Instance {
         }
     }
 
-    /// More may be given to the console from now on: a program that reads where there is nothing yet
-    /// stops with [`Stop::Waiting`]. Nothing happens if the machine has no console.
+    /// Keeps the console's input open: a program that reads where there is no input yet stops with [`Stop::Waiting`].
+    /// Nothing happens if the machine has no console.
     pub fn open_input(&mut self) {
         if let Some(console) = self.devices.find_console_mut() {
             console.open_input();
         }
     }
 
-    /// Nothing more will be given to the console: a program that reads beyond the end gets 0, as it
-    /// does if the input was never [opened](Instance::open_input).
+    /// Ends the console's input: a program that reads past the end gets 0, as it does if the input was never
+    /// [opened](Instance::open_input).
     pub fn end_input(&mut self) {
         if let Some(console) = self.devices.find_console_mut() {
             console.end_input();
         }
     }
 
-    /// What the program has written to the console since this was last asked.
+    /// Takes what the program has written to the console since the last call.
     pub fn take_output(&mut self) -> Vec<u8> {
         self.devices.find_console_mut().map(Console::take_output).unwrap_or_default()
     }
 
-    /// Which engine runs it; never [`EngineKind::Auto`].
+    /// Returns which engine runs the machine; never [`EngineKind::Auto`].
     pub fn engine(&self) -> EngineKind {
         self.engine.kind()
     }
 
-    /// Lets the engine measure with this clock how long compiling takes, if it is one that compiles. It
-    /// tells the time that has passed since some moment.
+    /// Sets the clock with which the engine measures its compile time, if it compiles. The clock returns the time
+    /// passed since some fixed moment.
     pub fn set_clock(&mut self, clock: fn() -> Duration) {
         self.engine.set_clock(clock);
     }
 
-    /// What the engine has compiled, if it is one that compiles.
+    /// Returns what the engine has compiled, if it compiles.
     pub fn statistics(&self) -> Option<Statistics> {
         self.engine.statistics()
     }
@@ -306,7 +306,7 @@ impl Instance {
     }
 }
 
-/// What a name of a register stands for.
+/// What a register name stands for.
 enum Named {
     Pc,
     Place(Place),

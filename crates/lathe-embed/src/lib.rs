@@ -1,7 +1,7 @@
-//! Machines inside of other programs.
+//! Machines inside other programs.
 //!
-//! A [`Machine`] is made once from a definition; any number of [`Instance`]s run programs on
-//! it, in as many threads as there are.
+//! A [`Machine`] is created once from a definition; any number of [`Instance`]s run programs on it, in any number of
+//! threads.
 //!
 //! ```
 //! use lathe_embed::{Machine, Stop};
@@ -17,8 +17,8 @@
 //!
 //! `docs/embedding.md` is the guide; its examples are tests of this crate.
 //!
-//! Deliberately absent: anything that the crates below do not have. This one only puts them
-//! together, so that nobody has to know all of them; who needs more takes them directly.
+//! Deliberately absent: anything that the crates below lack. This crate only combines them, so that its users need not
+//! know them all; those who need more use them directly.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -1,4 +1,4 @@
-//! A machine: what all of its instances share.
+//! A machine: what all its instances share.
 
 use std::sync::Arc;
 
@@ -14,15 +14,14 @@ use crate::error::{Error, findings};
 use crate::fleet::Fleet;
 use crate::instance::Instance;
 
-/// An instruction set that has been checked. Its instances share it; a copy is the same machine, and
-/// can be used from another thread.
+/// A checked instruction set. Its instances share it; a clone is the same machine, and can be used from another thread.
 #[derive(Clone, Debug)]
 pub struct Machine {
     isa: Arc<Isa>,
 }
 
 impl Machine {
-    /// A machine from the text of its definition.
+    /// Creates a machine from the text of its definition.
     ///
     /// # Errors
     /// If the definition has errors, or one of its examples fails.
@@ -30,8 +29,8 @@ impl Machine {
         Machine::define_with("definition", text, &MemoryFiles::default())
     }
 
-    /// A machine from the text of its definition under a name. What it extends and includes comes from `files`,
-    /// or is one of the machines that come with Lathe.
+    /// Creates a machine from the text of its definition, under a name. What the definition extends and includes comes
+    /// from `files`, or from the machines that ship with Lathe.
     ///
     /// # Errors
     /// If the definition has errors, or one of its examples fails.
@@ -45,10 +44,10 @@ impl Machine {
         usable.map(Machine::from).ok_or_else(wrong)
     }
 
-    /// One of the machines that come with Lathe.
+    /// Returns one of the machines that ship with Lathe.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If Lathe ships no machine of this name.
     pub fn built_in(name: &str) -> Result<Machine, Error> {
         let found = lathe_machines::find(name).ok_or_else(|| {
             let near = nearest(name, lathe_machines::every().map(|machine| machine.name));
@@ -58,12 +57,12 @@ impl Machine {
         Machine::define(found.definition)
     }
 
-    /// Its instruction set.
+    /// Returns the instruction set.
     pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
     }
 
-    /// Assembles a program that is one piece of text.
+    /// Assembles a program from a single text.
     ///
     /// # Errors
     /// If the program has errors.
@@ -71,7 +70,7 @@ impl Machine {
         self.assemble_with("program", text, &MemoryFiles::default())
     }
 
-    /// Assembles a program under a name; what it includes comes from `files`.
+    /// Assembles a program under a name; the files it includes come from `files`.
     ///
     /// # Errors
     /// If the program has errors.
@@ -80,28 +79,28 @@ impl Machine {
         assembled.image.ok_or_else(|| Error::Program(findings(assembled.diagnostics, &assembled.sources)))
     }
 
-    /// Reads an image in one of the formats that can be read.
+    /// Reads an image in one of the readable formats.
     ///
     /// # Errors
-    /// If it is not sound, or does not fit this machine.
+    /// If the image is malformed, or does not fit this machine.
     pub fn read_image(&self, format: Format, bytes: &[u8]) -> Result<Image, Error> {
         formats::read(format, bytes, &self.isa).map_err(Error::Image)
     }
 
-    /// An instance at reset, on the fastest engine there is.
+    /// Creates an instance at reset, on the fastest available engine.
     pub fn instance(&self) -> Instance {
         Instance::on(EngineKind::Auto.build(&self.isa).expect("there is always one"))
     }
 
-    /// Many instances that share what is compiled.
+    /// Creates a fleet: instances that share compiled code.
     pub fn fleet(&self) -> Fleet {
         Fleet::new(&self.isa)
     }
 
-    /// An instance at reset, on an engine of choice.
+    /// Creates an instance at reset, on the given engine.
     ///
     /// # Errors
-    /// If the engine cannot be had.
+    /// If the engine is not available.
     pub fn instance_on(&self, kind: EngineKind) -> Result<Instance, Error> {
         Ok(Instance::on(kind.build(&self.isa).map_err(Error::Engine)?))
     }

@@ -1,5 +1,5 @@
-//! What the guide does not show: every mistake has its words, every engine does the same,
-//! and instances and machines can go where threads are.
+//! What the guide does not show: every mistake has a message, every engine does the same, and instances and machines
+//! can move between threads.
 
 use lathe_embed::{EngineKind, Error, Format, Instance, Machine, Stop, Unavailable};
 
@@ -70,7 +70,7 @@ fn reset_and_load_begin_anew_and_devices_stay() {
     assert_eq!(instance.take_output(), [2], "without a reset the registers stay");
 }
 
-/// A loop long enough to be compiled, on every engine and for limits that end anywhere.
+/// A loop long enough to be compiled, on every engine, with limits that end anywhere.
 #[test]
 fn every_engine_stops_at_the_same_instruction() {
     let machine = hex8();
@@ -133,15 +133,15 @@ fn a_program_begins_where_the_vectors_of_its_machine_lead() {
         begins(&plain, ".org 0x300\nnop\n.org 0x340\nstop\n.org 0xFFFC\n.byte 2, 1, 3, 0x40"),
         (0x340, 0x201, 7)
     );
-    // The last cell alone is a vector, too.
+    // The last cell alone is also a vector.
     assert_eq!(begins(&plain, ".org 0x40\nnop\n.org 0xFFFF\n.byte 0x40"), (0x40, 0x80, 7));
-    // A program that says where it begins begins there, and the rest is done all the same.
+    // A program that names its entry begins there, and everything else happens as usual.
     assert_eq!(begins(&plain, ".entry on\n.org 0x300\nnop\non: nop\n.org 0xFFFC\n.byte 2, 1, 3, 0"), (0x301, 0x201, 7));
-    // Where a vector leads to nothing, and where there are none.
+    // A vector that leads nowhere, and no vector.
     assert_eq!(begins(&plain, ".org 0x300\nnop\n.org 0xFFFE\n.byte 9, 9"), (0x300, 0x80, 7));
     assert_eq!(begins(&plain, ".org 0x300\nnop"), (0x300, 0, 7));
     assert_eq!(begins(&plain, ".org 0x80\nnop\n.org 0x100\nnop"), (0x100, 0, 7));
-    // What the definition puts there counts, unless the program replaces it.
+    // The definition's vector counts, unless the program replaces it.
     let with_data = definition("data ram 0xFFFE { 0x02, 0x00 }\n");
     assert_eq!(begins(&with_data, ".org 0x100\nnop\n.org 0x200\nnop"), (0x200, 0x80, 7));
     assert_eq!(begins(&with_data, ".org 0x100\nnop\n.org 0x200\nnop\n.org 0xFFFE\n.byte 1, 0"), (0x100, 0x80, 7));
@@ -151,7 +151,7 @@ fn a_program_begins_where_the_vectors_of_its_machine_lead() {
     assert_eq!(instance.get("pc").unwrap(), 0xE001);
 }
 
-/// Modes that change all the time, and then stay: what was decoded in one must not be executed in another.
+/// Modes that keep changing, and then stay: what was decoded in one mode must not be executed in another.
 #[test]
 fn restless_modes_are_the_same_on_every_engine() {
     let machine = Machine::define(include_str!("../../../tests/machines/wide8.isa")).unwrap();

@@ -1,4 +1,4 @@
-//! Answers requests, one a line, as the WebAssembly module does: what `web/tests/agreement.mjs` compares it with.
+//! Answers requests, one per line, as the WebAssembly module does; `web/tests/agreement.mjs` compares the two.
 
 use std::io::{BufRead, Write};
 

@@ -1,5 +1,5 @@
-//! From texts to a machine and an image: what is wrong with them, what to colour, what each line has
-//! become. What has not changed is not looked at again.
+//! From texts to a machine and an image: what is wrong with the texts, how to colour them, and what each line assembles
+//! to. What has not changed is not checked again.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use serde::Serialize;
 use crate::gallery::Library;
 use crate::places::Places;
 
-/// What the program is called in messages.
+/// The program's name in messages.
 pub(crate) const PROGRAM: &str = "program";
-/// Cells of one line that are shown beside it.
+/// The most cells of a line shown beside it.
 const SHOWN_CELLS: usize = 8;
 
-/// A machine that has no errors, and what is derived from it.
+/// A machine without errors, and what is derived from it.
 pub(crate) struct Machine {
     pub(crate) isa: Arc<Isa>,
     pub(crate) text: String,
     written: Written,
     pub(crate) words: Words,
     sheet: Option<Sheet>,
-    /// What the lines of the program have become for it.
+    /// What the lines of the program assemble to on this machine.
     lines: KnownLines,
 }
 
@@ -45,17 +45,17 @@ impl Machine {
         }
     }
 
-    /// Its datasheet, which is made when it is first asked for.
+    /// Returns the machine's datasheet, which is made on first use.
     pub(crate) fn sheet(&mut self) -> &Sheet {
         self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.written))
     }
 
-    /// The files of its definition.
+    /// Returns the files of the definition.
     pub(crate) fn sources(&self) -> &[Source] {
         &self.written.sources
     }
 
-    /// Its datasheet and its words.
+    /// Returns the datasheet and the words to colour.
     pub(crate) fn sheet_and_words(&mut self) -> (&Sheet, &Words) {
         let sheet = self.sheet.get_or_insert_with(|| Sheet::new(&self.isa, &self.written));
         (sheet, &self.words)
@@ -66,13 +66,13 @@ impl Machine {
 #[derive(Debug, Serialize)]
 pub(crate) struct Checked {
     diagnostics: Vec<Finding>,
-    /// Start, end and class of each piece, one after the other.
+    /// Start, end and class of each piece, flattened.
     pieces: Vec<u32>,
-    /// Lines (from 1) with the address and the cells that they have become.
+    /// Lines (from 1), with the address and the cells they assemble to.
     lines: Vec<(usize, String)>,
 }
 
-/// A finding with its places as the page counts.
+/// A finding, with positions in the page's units.
 #[derive(Debug, Serialize)]
 struct Finding {
     from: u32,
@@ -85,7 +85,7 @@ struct Finding {
     help: Vec<String>,
     others: Vec<Other>,
     fixes: Vec<Change>,
-    /// The file it is in, if that is an included one; its place is then in that file.
+    /// The file it is in, if that is an included one; the positions are then in that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
 }
@@ -98,7 +98,7 @@ struct Other {
     text: String,
 }
 
-/// A change of the text that answers a finding.
+/// A text change that fixes a finding.
 #[derive(Debug, Serialize)]
 struct Change {
     from: u32,
@@ -107,7 +107,7 @@ struct Change {
     title: String,
 }
 
-/// What a page must know of a machine to lay itself out.
+/// What a page must know about a machine to lay itself out.
 #[derive(Debug, Serialize)]
 pub(crate) struct MachineData {
     name: String,
@@ -134,7 +134,7 @@ struct MemoryData {
     code: bool,
 }
 
-/// Reads and checks a definition, with what is known from the last time; the machine is there only if it has no errors.
+/// Reads and checks a definition, reusing what is known from the last time; the machine is there only without errors.
 pub(crate) fn check(text: &str, known: &mut KnownMeanings) -> (Checked, Option<Machine>) {
     let mut loaded = lathe_isa::load_known(Source::new("definition", text), &Shipped, known);
     if let Some(isa) = &loaded.isa {
@@ -161,7 +161,7 @@ pub(crate) fn program(text: &str, machine: &mut Machine, library: &str) -> (Chec
     (checked, assembled)
 }
 
-/// A program without a machine: there is something to colour, and nothing else to say.
+/// Colours a program without a machine; nothing else can be said about it.
 pub(crate) fn program_alone(text: &str) -> Checked {
     Checked { diagnostics: Vec::new(), pieces: program_pieces(text, None), lines: Vec::new() }
 }
@@ -214,7 +214,7 @@ fn findings(found: Vec<Diagnostic>, sources: &[Source]) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// What a change does, for a button.
+/// Describes what a change does, for a button.
 fn title(fix: &Fix, old: &str) -> String {
     match (old.trim(), fix.text.trim()) {
         ("", new) => format!("Insert `{new}`"),
@@ -223,7 +223,7 @@ fn title(fix: &Fix, old: &str) -> String {
     }
 }
 
-/// For each line of the program that laid cells down, its address and the cells.
+/// Returns the address and the cells of each program line that produced any.
 fn encodings(image: &Image, isa: &Isa, sources: &[Source]) -> Vec<(usize, String)> {
     let Some(source) = sources.first() else { return Vec::new() };
     let mut found: Vec<(usize, String)> = Vec::new();
@@ -248,7 +248,7 @@ pub(crate) fn hex_digits(bits: u32) -> usize {
     bits.div_ceil(4) as usize
 }
 
-/// What a page must know of a machine to lay itself out.
+/// Returns what a page must know about a machine to lay itself out.
 pub(crate) fn machine_data(isa: &Isa) -> MachineData {
     let memories = isa.memories.iter().map(|memory| MemoryData {
         name: memory.name.clone(),

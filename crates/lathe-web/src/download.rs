@@ -1,4 +1,4 @@
-//! What a page can hand out as a file.
+//! What a page offers as files.
 
 use lathe_asm::formats::{self, Format, FormatError, FormatOptions, identity, memories_to_write};
 use lathe_asm::{Assembled, Image};
@@ -12,7 +12,7 @@ use crate::checking::Machine;
 #[derive(Debug, Serialize)]
 pub(crate) struct File {
     name: String,
-    /// Characters whose numbers are the bytes.
+    /// Characters whose codes are the bytes.
     bytes: String,
 }
 
@@ -20,8 +20,8 @@ fn file(name: String, bytes: &[u8]) -> File {
     File { name, bytes: bytes.iter().map(|byte| char::from(*byte)).collect() }
 }
 
-/// The machine as a datasheet, card or hardware, or the program in one of the formats.
-// A page has this, and all that only this uses, a moment after it was opened (`web/build/split.mjs`).
+/// Returns the machine as a datasheet, card or hardware, or the program in one of the formats.
+// A page has this function, and all that only this function uses, a moment after it opens (`web/build/split.mjs`).
 #[inline(never)]
 pub(crate) fn download(what: &str, machine: &mut Machine, program: Option<&Assembled>) -> Result<Vec<File>, Problem> {
     let name = machine.isa.name.clone();
@@ -41,7 +41,7 @@ pub(crate) fn download(what: &str, machine: &mut Machine, program: Option<&Assem
     }
 }
 
-/// The core and what stands around it, with the program in its memories if there is one.
+/// Returns the core and what surrounds it, with the program in its memories if there is one.
 fn hardware(machine: &Machine, image: Option<&Image>) -> Result<Vec<File>, Problem> {
     let program = image.map_or_else(lathe_hdl::Program::default, |image| lathe_hdl::Program {
         cells: (0..machine.isa.memories.len() as u32).map(|id| image.cells_of(MemoryId(id)).collect()).collect(),

@@ -1,7 +1,7 @@
-//! The functions that WebAssembly exports: the only place of this crate where the compiler asks for `unsafe`.
+//! The functions that WebAssembly exports: the only place in this crate where the compiler requires `unsafe`.
 //!
-//! A page calls `lathe_room(length)`, writes the bytes of its request where that points, calls
-//! `lathe_answer()`, and reads as many bytes as that says from where `lathe_text()` points.
+//! A page calls `lathe_room(length)`, writes the bytes of its request to the address returned, calls `lathe_answer()`,
+//! and reads the number of bytes returned from where `lathe_text()` points.
 
 #![allow(unsafe_code, reason = "an exported name must be told to be unique; nothing here follows a pointer")]
 
@@ -11,11 +11,11 @@ use crate::Workbench;
 
 thread_local! {
     static BENCH: RefCell<Workbench> = RefCell::default();
-    /// The request, and then the answer to it.
+    /// The request, then the answer to it.
     static TEXT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes room for a request of this many bytes, and tells where.
+/// Makes room for a request of this many bytes, and returns its address.
 // SAFETY: no other function of the module has this name. The pointer is into a vector that stays as
 // it is until the next call, and WebAssembly runs one call at a time.
 #[unsafe(no_mangle)]
@@ -27,7 +27,7 @@ extern "C" fn lathe_room(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the request that was written; gives the length of the answer.
+/// Answers the request that was written; returns the length of the answer.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn lathe_answer() -> usize {
@@ -39,7 +39,7 @@ extern "C" fn lathe_answer() -> usize {
     })
 }
 
-/// Where the answer is.
+/// Returns the address of the answer.
 // SAFETY: no other function of the module has this name. The pointer is used before the next call.
 #[unsafe(no_mangle)]
 extern "C" fn lathe_text() -> *const u8 {

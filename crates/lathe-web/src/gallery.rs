@@ -1,7 +1,7 @@
 //! What ships with Lathe, to choose from.
 //!
-//! A page has these texts only a moment after it was opened: `web/build/split.mjs` moves data that opening does not use. So
-//! what looks at them is not inlined into what opening does use.
+//! A page has these texts only a moment after it opens: `web/build/split.mjs` moves out data that opening does not
+//! need. So functions that use them are not inlined into code that opening runs.
 
 use lathe_asm::formats::Format;
 use lathe_base::files::{FileError, Files, Found};
@@ -11,11 +11,11 @@ use lathe_edit::Class;
 use lathe_machines::{Machine, every, find};
 use serde::Serialize;
 
-/// Everything that can be chosen, and the words that a page shares with Lathe.
+/// All there is to choose from, and the words that a page shares with Lathe.
 #[derive(Debug, Serialize)]
 pub(crate) struct Gallery {
     machines: Vec<MachineCard>,
-    /// The names of the classes of colours, by number.
+    /// The names of the colour classes, by number.
     classes: Vec<&'static str>,
     formats: Vec<FormatCard>,
 }
@@ -51,11 +51,11 @@ pub(crate) fn gallery() -> Gallery {
     let machines = every().map(|machine| MachineCard {
         name: machine.name,
         title: title(&machine),
-        // What other programs include is not a program to run.
+        // A library for other programs to include is not a program to run.
         programs: machine.programs.iter().filter(|one| one.name != "lib").map(card).collect(),
     });
     let classes = Class::ALL.iter().map(|class| class.name()).collect();
-    // Those that are written; the others are for reading.
+    // Formats that can be written; the others can only be read.
     let written = Format::all().filter(|format| !matches!(format, Format::Elf | Format::GameBoy));
     let formats = written.map(|format| FormatCard { name: format.name(), about: format.about() });
     Gallery { machines: machines.collect(), classes, formats: formats.collect() }
@@ -65,12 +65,12 @@ fn card(program: &lathe_machines::Program) -> ProgramCard {
     ProgramCard { name: program.name, title: program.title() }
 }
 
-/// The text in quotation marks after the machine's name.
+/// Returns the quoted text after the machine's name.
 fn title(machine: &Machine) -> &'static str {
     machine.definition.lines().find_map(|line| line.strip_prefix("machine ")?.split('"').nth(1)).unwrap_or("")
 }
 
-/// The texts of a machine and a program; without one, its first that greets or else its first at all.
+/// Returns the texts of a machine and a program; by default, its `hello`, or else its first program.
 #[inline(never)]
 pub(crate) fn shipped(machine: &str, program: Option<&str>) -> Result<Shipped, Problem> {
     let found = find(machine).ok_or_else(|| unknown("machine", machine, every().map(|one| one.name)))?;
@@ -91,7 +91,7 @@ fn unknown<'n>(kind: &str, name: &str, known: impl Iterator<Item = &'n str>) -> 
     }
 }
 
-/// The programs of a shipped machine, to be included.
+/// The programs of a shipped machine, for including.
 pub(crate) struct Library<'n>(pub(crate) &'n str);
 
 impl Files for Library<'_> {

@@ -1,8 +1,7 @@
-//! Lathe for a page: a definition and a program that somebody edits, and the machine that runs them.
+//! Lathe for a page: a definition and a program to edit, and the machine that runs them.
 //!
-//! One object, the [`Workbench`], answers requests. A request is a JSON object whose `call` says what
-//! is wanted; the answer is a JSON object too, and one with `problem` says why something could not be
-//! done. As the page uses it:
+//! One object, the [`Workbench`], answers requests. A request is a JSON object whose `call` names what to do; the
+//! answer is a JSON object too, and a `problem` in it says why the call failed. As the page uses it:
 //!
 //! ```
 //! let mut bench = lathe_web::Workbench::default();
@@ -27,21 +26,21 @@
 //!
 //! | call | what it does |
 //! |---|---|
-//! | `gallery` | the shipped machines and programs, the classes of colours, the formats |
+//! | `gallery` | the shipped machines and programs, the colour classes, the formats |
 //! | `shipped` | the text of a shipped machine and of one of its programs |
 //! | `edit` | takes both texts; checks, assembles, colours what has changed |
 //! | `complete`, `hover`, `tidy` | what an editor asks about one of the texts |
 //! | `reference` | the machine as data: rows, fields, opcode map |
 //! | `command` | a line of the debugger's language, for at most `limit` instructions |
-//! | `input`, `end_input`, `key`, `port`, `breakpoints` | what somebody does to the machine |
-//! | `view` | registers, code, cells, console and display as they are now, with what has changed; addresses in hexadecimal |
+//! | `input`, `end_input`, `key`, `port`, `breakpoints` | what the user does to the machine |
+//! | `view` | registers, code, cells, console and display as they are now, and what changed; addresses in hexadecimal |
 //! | `download` | the image, the datasheet, the card or the hardware as files |
 //!
-//! Places in texts count UTF-16 units, as a page does; values are hexadecimal texts, because a page's
-//! numbers have 53 bits.
+//! Positions in texts count UTF-16 units, as a page does; values are hexadecimal texts, because a page's numbers have
+//! 53 bits.
 //!
-//! Deliberately absent: the page (`web/`), clocks, threads. The page decides how long a slice of a run
-//! is, and calls again.
+//! Deliberately absent: the page (`web/`), clocks, threads. The page decides how long each slice of a run is, and calls
+//! again.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 

@@ -1,11 +1,11 @@
-//! Between bytes of a text, which Lathe counts, and UTF-16 units, which pages count.
+//! Conversion between bytes of a text, which Lathe counts, and UTF-16 units, which pages count.
 
 use std::borrow::Cow;
 
-/// The places of one text.
+/// The positions in one text.
 pub(crate) struct Places<'t> {
     text: &'t str,
-    /// For each byte, the units before it; nothing if the text is plain, where both are the same.
+    /// The number of units before each byte; empty if the text is ASCII, where both are the same.
     units: Cow<'static, [u32]>,
 }
 
@@ -24,13 +24,13 @@ impl<'t> Places<'t> {
         Places { text, units: Cow::Owned(units) }
     }
 
-    /// The units before a byte; what is beyond the end is the end.
+    /// Returns the units before a byte; positions beyond the end become the end.
     pub(crate) fn unit(&self, byte: usize) -> u32 {
         let byte = byte.min(self.text.len());
         self.units.get(byte).copied().unwrap_or(byte as u32)
     }
 
-    /// The byte after this many units; what is beyond the end is the end.
+    /// Returns the byte after this many units; positions beyond the end become the end.
     pub(crate) fn byte(&self, unit: usize) -> usize {
         match self.units.is_empty() {
             true => unit.min(self.text.len()),

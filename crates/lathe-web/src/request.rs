@@ -3,7 +3,7 @@
 use lathe_debug::Problem;
 use serde::{Deserialize, Serialize};
 
-/// A request; the table in `lib.rs` says what each does.
+/// A request; the table in `lib.rs` says what each one does.
 #[derive(Debug)]
 pub(crate) enum Request {
     Gallery,
@@ -23,14 +23,14 @@ pub(crate) enum Request {
     Download { what: String },
 }
 
-/// The texts as they are now.
+/// The current texts.
 #[derive(Debug)]
 pub(crate) struct Edit {
     pub(crate) definition: String,
     pub(crate) program: String,
     /// The shipped machine whose programs can be included.
     pub(crate) library: String,
-    /// Whether these are other texts, so that nothing of the last ones is to be kept.
+    /// Whether these texts replace the last ones, so that nothing is kept from those.
     pub(crate) anew: bool,
 }
 
@@ -42,27 +42,27 @@ pub(crate) enum Pane {
     Program,
 }
 
-/// Which part of the machine is on the screen.
+/// Which part of the machine is on screen.
 #[derive(Debug)]
 pub(crate) struct Window {
     /// The memory; the code memory if empty.
     pub(crate) memory: String,
     /// The first cell.
     pub(crate) from: u64,
-    /// How many cells.
+    /// The number of cells.
     pub(crate) count: u64,
-    /// Instructions before the next one.
+    /// The number of instructions before the next one.
     pub(crate) before: usize,
-    /// Instructions from the next one on.
+    /// The number of instructions from the next one on.
     pub(crate) after: usize,
-    /// How many bytes of output the page has already.
+    /// How many bytes of output the page already has.
     pub(crate) written: u64,
-    /// Whether changes count from here on: not if only another part of the same moment is shown.
+    /// Whether changes count from here on; false if only another part of the same moment is shown.
     pub(crate) settle: bool,
 }
 
-/// Everything that requests can have. Deriving the reading of [`Request`] itself would be several times as much to
-/// download.
+/// The fields of all requests. Deriving `Deserialize` for [`Request`] itself would make the download several times as
+/// large.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Asked {
@@ -95,7 +95,7 @@ struct Asked {
 }
 
 impl Request {
-    /// The request that a page has sent.
+    /// Reads the request that a page sent.
     pub(crate) fn read(text: &str) -> Result<Request, Problem> {
         let asked: Asked = serde_json::from_str(text).map_err(|error| none(&error.to_string()))?;
         Ok(match asked.call.as_str() {
@@ -147,7 +147,7 @@ fn needed<T>(given: Option<T>, name: &str) -> Result<T, Problem> {
     given.ok_or_else(|| none(&format!("`{name}` is missing")))
 }
 
-/// Why something could not be done, as an answer.
+/// An answer saying why a call failed.
 #[derive(Debug, Serialize)]
 struct Failed<'p> {
     problem: Told<'p>,
@@ -159,13 +159,13 @@ struct Told<'p> {
     help: Option<&'p str>,
 }
 
-/// The answer that something could not be done.
+/// Returns the answer that a call failed.
 pub(crate) fn refused(problem: &Problem) -> String {
     let told = Told { message: &problem.message, help: problem.help.as_deref() };
     value(Failed { problem: told }).unwrap_or_default()
 }
 
-/// Anything as an answer: its text at once, since a tree of values would be slower, and more to download.
+/// Serializes an answer directly to text: a tree of values would be slower, and a larger download.
 pub(crate) fn value(answer: impl Serialize) -> Result<String, Problem> {
     serde_json::to_string(&answer).map_err(|error| Problem::new(error.to_string()))
 }

@@ -1,5 +1,5 @@
-//! The machine as a page shows it: a window on registers, code, cells, console and display, with what is
-//! different from the last time.
+//! The machine as a page shows it: a window on registers, code, cells, console and display, and what changed since the
+//! last time.
 
 use lathe_asm::CallKind;
 use lathe_debug::{Debugger, Program};
@@ -12,16 +12,16 @@ use serde::Serialize;
 use crate::checking::hex_digits;
 use crate::request::Window;
 
-/// Cells of one answer.
+/// The most cells in an answer.
 const CELLS: u64 = 4096;
-/// Instructions of one answer.
+/// The most instructions in an answer, both before the next one and from it on.
 const INSTRUCTIONS: usize = 200;
-/// Bytes of output of one answer; what came before is not shown any more.
+/// The most bytes of output in an answer; earlier output is no longer shown.
 const OUTPUT: usize = 1 << 16;
-/// Cells that are looked through for the last change.
+/// How many cells to search for the first change.
 const SEARCHED: u64 = 1 << 17;
 
-/// A moment, as it is shown.
+/// One moment, as shown.
 #[derive(Debug, Serialize)]
 pub(crate) struct View {
     position: u64,
@@ -33,10 +33,10 @@ pub(crate) struct View {
     console: ConsoleView,
     #[serde(skip_serializing_if = "Option::is_none")]
     display: Option<DisplayView>,
-    /// The ports that were set or written, of every bus.
+    /// The ports of every bus that were set or written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ports: Vec<PortView>,
-    /// The line of the program that comes next.
+    /// The program line to be executed next.
     line: Option<usize>,
 }
 
@@ -51,7 +51,7 @@ struct RegisterView {
 
 #[derive(Debug, Serialize)]
 struct CodeView {
-    /// Its address in hexadecimal.
+    /// The address in hexadecimal.
     hex: String,
     /// The label here, if there is one.
     label: Option<String>,
@@ -66,21 +66,21 @@ struct MemoryView {
     name: String,
     /// The address of the first cell, in hexadecimal.
     from: String,
-    /// The cells in hexadecimal, all digits, one after the other.
+    /// The cells in hexadecimal, all digits, concatenated.
     cells: String,
     digits: usize,
-    /// Which of them are different, counted from the first.
+    /// Offsets of the cells that changed.
     changed: Vec<u64>,
-    /// The first address of this memory that is different, whether it is shown or not, in hexadecimal.
+    /// The first address of this memory that changed, whether it is shown or not, in hexadecimal.
     first_change: Option<String>,
 }
 
-/// Output, as characters whose numbers are the bytes.
+/// Output, as characters whose codes are the bytes.
 #[derive(Debug, Serialize)]
 struct ConsoleView {
-    /// All bytes written by now.
+    /// The number of bytes written so far.
     written: u64,
-    /// Where `text` begins.
+    /// The position of `text` in the output.
     from: u64,
     text: String,
     unread: usize,
@@ -99,13 +99,13 @@ struct DisplayView {
 struct PortView {
     bus: String,
     port: u64,
-    /// What the machine reads there.
+    /// What the machine reads from the port.
     read: String,
-    /// What it last wrote there.
+    /// What the machine last wrote to the port.
     written: Option<String>,
 }
 
-/// What is shown now; `before` is the moment that changes count from.
+/// Returns what is shown now; `before` is the state that changes count from.
 pub(crate) fn view(debugger: &Debugger, before: Option<&State>, window: &Window) -> View {
     let isa = debugger.program().isa();
     let state = debugger.state();
@@ -165,8 +165,8 @@ fn code(debugger: &Debugger, window: &Window) -> Vec<CodeView> {
     lines.into_iter().map(shown).collect()
 }
 
-/// The line of the program that an address comes from; if a macro of another file laid it down, the line that
-/// calls the macro.
+/// Returns the program line that an address comes from; if a macro in another file produced it, the line that calls the
+/// macro.
 fn line_of(program: &Program, address: u64) -> Option<usize> {
     let lines = &program.image().lines;
     let line = program.image().line_at(program.isa().pc.memory, address)?;

@@ -1,5 +1,5 @@
-//! The one object that a page talks to. It keeps the texts, the machine and the program as they were when
-//! they last had no errors, and the debugger that runs them.
+//! The one object that a page talks to. It keeps the texts, the last machine and program without errors, and the
+//! debugger that runs them.
 
 use lathe_asm::Assembled;
 use lathe_debug::{Debugger, Problem, Program};
@@ -16,39 +16,39 @@ use crate::places::Places;
 use crate::request::{Edit, Pane, Request, Window, refused, value};
 use crate::{running, view};
 
-/// A definition and a program that somebody edits, and the machine that runs them.
+/// A definition and a program to edit, and the machine that runs them.
 #[derive(Default)]
 pub struct Workbench {
     definition: String,
     program: String,
     library: String,
-    /// What the rows of the definition meant when it was last checked.
+    /// What the rows of the definition meant at the last check.
     meanings: KnownMeanings,
-    /// The machine, as it was when the definition last had no errors.
+    /// The machine of the last definition without errors.
     machine: Option<Machine>,
-    /// The program, as it was when it could last be assembled.
+    /// The last program that could be assembled.
     assembled: Option<Assembled>,
     debugger: Option<Debugger>,
-    /// Numbers of the breakpoints of the margin.
+    /// Numbers of the margin breakpoints.
     margin: Vec<u32>,
-    /// Their lines, for the next debugger.
+    /// Lines of the margin breakpoints, for the next debugger.
     margin_lines: Vec<usize>,
-    /// The moment that changes count from.
+    /// The state that changes count from.
     before: Option<State>,
 }
 
-/// What an edit has led to. What has not changed is left out.
+/// What an edit led to. What has not changed is left out.
 #[derive(Debug, Serialize)]
 struct Edited {
     definition: Option<Checked>,
     program: Option<Checked>,
-    /// The machine that programs are assembled for; none if there was no sound definition yet.
+    /// The machine that programs are assembled for; `None` before the first definition without errors.
     machine: Option<MachineData>,
-    /// Whether the definition is broken, and the machine the one before.
+    /// Whether the definition has errors and the machine is the previous one.
     stale_machine: bool,
-    /// Whether the program is broken, and the one in the machine the one before.
+    /// Whether the program has errors and the machine runs the previous one.
     stale_program: bool,
-    /// Whether the machine is at its beginning now.
+    /// Whether the machine restarted.
     restarted: bool,
 }
 
@@ -62,7 +62,7 @@ struct Suggested {
 }
 
 impl Workbench {
-    /// The answer to a request. Both are JSON; the crate's documentation has the calls.
+    /// Answers a request. Both are JSON; the crate's documentation lists the calls.
     pub fn answer(&mut self, request: &str) -> String {
         let answer = Request::read(request).and_then(|request| self.perform(request));
         answer.unwrap_or_else(|problem| refused(&problem))
@@ -134,12 +134,12 @@ impl Workbench {
         known.is_some_and(|source| source.text != self.program)
     }
 
-    /// Assembles the program; if that works, the machine begins again with it.
+    /// Assembles the program; on success, the machine restarts with it.
     fn assemble(&mut self) -> (Checked, bool) {
         let Some(machine) = &mut self.machine else { return (checking::program_alone(&self.program), false) };
         let (checked, assembled) = checking::program(&self.program, machine, &self.library);
         let is_sound = assembled.image.is_some();
-        // A program for the machine as it was would not mean the same on this one.
+        // A program assembled for the previous machine would mean something else on this one.
         let is_foreign =
             self.debugger.as_ref().is_some_and(|known| !std::ptr::eq(&**known.program().isa(), &*machine.isa));
         if is_sound || is_foreign {
@@ -151,7 +151,7 @@ impl Workbench {
         (checked, is_sound)
     }
 
-    /// The debugger, which is made when it is first needed.
+    /// Returns the debugger, which is made on first use.
     fn debugger(&mut self) -> Result<&mut Debugger, Problem> {
         if self.debugger.is_none() {
             let machine = self.machine.as_ref().ok_or_else(no_machine)?;
@@ -183,7 +183,8 @@ impl Workbench {
         }
     }
 
-    // This and the following are not inlined because opening the page does not need them (`web/build/split.mjs`).
+    // This function and the following ones are not inlined because opening the page does not need them
+    // (`web/build/split.mjs`).
     #[inline(never)]
     fn reference(&mut self) -> Result<String, Problem> {
         value(self.machine.as_mut().ok_or_else(no_machine)?.sheet())
@@ -206,7 +207,7 @@ impl Workbench {
         all.into_iter().map(suggested).collect()
     }
 
-    /// Markdown about a place, or nothing.
+    /// Returns Markdown about a position, if there is something to say.
     #[inline(never)]
     fn hover(&mut self, pane: Pane, at: usize) -> Option<String> {
         let at = Places::new(self.text(pane)).byte(at);

@@ -215,7 +215,7 @@ fn every_shipped_program_assembles_in_the_page() {
             }));
             let found = edited["program"]["diagnostics"].as_array().unwrap();
             let errors: Vec<&Value> = found.iter().filter(|one| one["severity"] == "error").collect();
-            // A file that is only included refers to what includes it.
+            // A file meant to be included refers to labels of the program that includes it.
             let is_part = name.1 == "library";
             assert!(errors.is_empty() || is_part, "{name:?}: {errors:?}");
             assert!(page.view()["registers"].is_array() || is_part, "{name:?}");
@@ -290,7 +290,7 @@ fn files_are_handed_out() {
     assert!(file("nonsense")["problem"]["help"].is_string());
     for format in page.ask(&json!({"call": "gallery"}))["formats"].as_array().unwrap() {
         let answer = page.ask(&json!({"call": "download", "what": format["name"]}));
-        // The LC-3's own format wants cells of 16 bits.
+        // The LC-3's own format requires 16-bit cells.
         assert!(answer[0]["name"].is_string() || format["name"] == "lc3", "{format}: {answer}");
     }
 }
@@ -308,7 +308,7 @@ fn what_is_no_request_is_a_problem_and_nothing_more() {
     assert!(page.command("save x")["problem"].is_object());
 }
 
-/// A page's numbers hold 53 bits, so addresses are texts.
+/// A page's numbers have 53 bits, so addresses are texts.
 #[test]
 fn memory_is_shown_at_any_address() {
     let far = include_str!("../../../tests/machines/far64.isa");

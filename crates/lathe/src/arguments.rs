@@ -1,4 +1,4 @@
-//! What can be asked on the command line. Each flag stands here once, with its help.
+//! What can be asked on the command line. Each flag is here once, with its help.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lathe_embed::EngineKind;
@@ -38,7 +38,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Lets everything that is written from now on follow it.
+    /// Applies this choice to all later output.
     pub(crate) fn apply(self) {
         match self {
             Color::Auto => anstream::ColorChoice::Auto,
@@ -107,7 +107,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// For whom the answer is.
+    /// Returns the format of the answer.
     pub(crate) fn format(&self) -> Format {
         match self {
             Command::New(arguments) => arguments.format.format,
@@ -341,12 +341,12 @@ pub(crate) struct Asm {
 }
 
 impl Asm {
-    /// How the answer is printed.
+    /// Returns how to print the answer.
     pub(crate) fn answer(&self) -> Format {
         if self.format.iter().any(|name| name == "json") { Format::Json } else { Format::Text }
     }
 
-    /// The names of the formats to write.
+    /// Returns the names of the formats to write.
     pub(crate) fn formats(&self) -> impl Iterator<Item = &str> {
         let old = self.format.iter().filter(|name| !matches!(name.as_str(), "json" | "text"));
         self.to.iter().chain(old).flat_map(|list| list.split(',')).map(str::trim)
@@ -554,11 +554,11 @@ pub(crate) struct Run {
 #[derive(Clone, Debug)]
 pub(crate) struct ExpectedEnd {
     kind: ExpectedStop,
-    /// An address, or a name of the program.
+    /// An address, or a name in the program.
     place: Option<String>,
 }
 
-/// The ways in which a run can end.
+/// The ways a run can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExpectedStop {
     Halt,
@@ -570,7 +570,7 @@ pub(crate) enum ExpectedStop {
 impl ExpectedStop {
     const ALL: [ExpectedStop; 4] = [ExpectedStop::Halt, ExpectedStop::Stuck, ExpectedStop::Fault, ExpectedStop::Limit];
 
-    /// How it is written.
+    /// Returns the word for it on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             ExpectedStop::Halt => "halt",
@@ -582,7 +582,7 @@ impl ExpectedStop {
 }
 
 impl ExpectedEnd {
-    /// With the place as an address of this program.
+    /// Resolves the place to an address of this program.
     pub(crate) fn resolve(&self, program: &Program) -> Result<(ExpectedStop, Option<u64>), Failure> {
         let place = self.place.as_deref().map(|place| program.address_of(place, "end")).transpose()?;
         Ok((self.kind, place))
@@ -832,7 +832,7 @@ pub(crate) enum TestFormat {
     Csv,
 }
 
-/// A part of several: `2/8`.
+/// Parses a part of several: `2/8`.
 fn shard(text: &str) -> Result<(usize, usize), String> {
     let wrong = || "not a part such as 2/8".to_owned();
     let (part, parts) = text.split_once('/').ok_or_else(wrong)?;
@@ -840,7 +840,7 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
     if (1..=parts).contains(&part) { Ok((part, parts)) } else { Err(wrong()) }
 }
 
-/// How many at once.
+/// Parses how many programs to run at once.
 fn at_once(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|count| (1..=1000).contains(count)).ok_or_else(|| "not a number from 1 to 1000".to_owned())
 }
@@ -939,7 +939,7 @@ pub(crate) struct Doc {
 }
 
 impl Doc {
-    /// For whom the answer is.
+    /// Returns the format of the answer.
     pub(crate) fn answer(&self) -> Format {
         if self.json { Format::Json } else { self.format.format }
     }
@@ -1300,25 +1300,25 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Two addresses: `0x8000..0xFFFF`.
+/// Parses two addresses: `0x8000..0xFFFF`.
 fn range(text: &str) -> Result<(u64, u64), String> {
     let ends = text.split_once("..").ok_or("not a range such as 0x8000..0xFFFF")?;
     let (first, last) = (number(ends.0)?, number(ends.1)?);
     if first <= last { Ok((first, last)) } else { Err("the lower address comes first".to_owned()) }
 }
 
-/// A number as people write them: `1000`, `1_000`, `0x3E8`, `0b101`, `0o17`.
+/// Parses a number as people write it: `1000`, `1_000`, `0x3E8`, `0b101`, `0o17`.
 pub(crate) fn number(text: &str) -> Result<u64, String> {
     let text = text.replace('_', "").to_ascii_lowercase();
     let bases = [("0x", 16), ("0b", 2), ("0o", 8)];
     let based = bases.iter().find_map(|(mark, base)| Some((text.strip_prefix(mark)?, *base)));
     let (digits, base) = based.unwrap_or((&text, 10));
-    // The standard library takes a sign, even after `0x`.
+    // The standard library accepts a sign, even after `0x`.
     let parsed = u64::from_str_radix(digits, base).ok().filter(|_| !digits.starts_with('+'));
     parsed.ok_or_else(|| "not a number such as 1000, 1_000 or 0x3E8".to_owned())
 }
 
-/// A number of bytes, perhaps in units of 1024.
+/// Parses a number of bytes, optionally in units of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let units = [('K', 10), ('M', 20), ('G', 30)];
     let unit = units.iter().find_map(|(unit, bits)| Some((text.strip_suffix(*unit)?, *bits)));
@@ -1327,7 +1327,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "not a size such as 4096, 512K, 64M or 2G".to_owned())
 }
 
-/// A number that is not 0.
+/// Parses a number that is not 0.
 #[cfg(feature = "bench")]
 fn steps(text: &str) -> Result<u64, String> {
     number(text).and_then(|steps| if steps == 0 { Err("at least one step".to_owned()) } else { Ok(steps) })

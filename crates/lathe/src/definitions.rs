@@ -5,7 +5,7 @@ use lathe_isa::Isa;
 use crate::arguments;
 use crate::exit::Failure;
 
-/// `NAME=VALUE`, or `NAME` for 1; each name once.
+/// Parses `NAME=VALUE`, or `NAME` for 1; each name may occur once.
 pub(crate) fn read(given: &[String]) -> Result<Vec<(String, i128)>, Failure> {
     let mut all: Vec<(String, i128)> = Vec::new();
     for text in given {
@@ -31,13 +31,13 @@ fn definition(text: &str) -> Result<(String, i128), Failure> {
     Ok((name.to_owned(), sign * i128::from(number)))
 }
 
-/// Whether a source could use the name.
+/// Whether a source could use this name.
 fn is_word(name: &str) -> bool {
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
     !name.is_empty() && name.chars().all(letters) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// That no definition hides a name of the machine: a source could not define it either.
+/// Checks that no definition hides a name of the machine: a source could not define it either.
 pub(crate) fn check_free(definitions: &[(String, i128)], isa: &Isa) -> Result<(), Failure> {
     let is_taken = |name: &str| {
         isa.registers.iter().any(|register| register.name.eq_ignore_ascii_case(name))

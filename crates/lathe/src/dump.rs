@@ -1,4 +1,4 @@
-//! The state of a machine, and what stands at its program counter, for people and as data.
+//! The state of a machine and the instruction at its program counter, for people and as data.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,10 +13,10 @@ use serde::{Serialize, Serializer};
 
 use crate::render::hex;
 
-/// Columns that a dump keeps to.
+/// The widest line of a dump, in columns.
 const COLUMNS: usize = 80;
 
-/// The program counter and all registers, in as few lines as they fit into.
+/// Renders the program counter and all registers in as few lines as possible.
 pub(crate) fn registers(isa: &Isa, state: &State) -> String {
     let all: Vec<(String, String)> =
         values(isa, state).map(|(name, width, value)| (name.to_owned(), written(value, width))).collect();
@@ -24,19 +24,19 @@ pub(crate) fn registers(isa: &Isa, state: &State) -> String {
     table.unwrap_or_else(|| self::table(&all, 1))
 }
 
-/// Name, width and value of the program counter and of every register.
+/// Returns name, width and value of the program counter and of every register.
 fn values<'i>(isa: &'i Isa, state: &State) -> impl Iterator<Item = (&'i str, Width, u64)> {
     let pc = (isa.pc.name.as_str(), isa.pc.width, state.pc);
     let registers = isa.registers.iter().zip(state.registers());
     std::iter::once(pc).chain(registers.map(|(register, value)| (register.name.as_str(), register.width, *value)))
 }
 
-/// Flags are digits; everything wider is hexadecimal.
+/// Formats a flag as a digit, everything wider in hexadecimal.
 fn written(value: u64, width: Width) -> String {
     if width == Width::BIT { value.to_string() } else { hex(value, width.bits()) }
 }
 
-/// Names and values in this many columns, each as wide as it must be.
+/// Lays out names and values in this many columns, each as wide as needed.
 fn table(all: &[(String, String)], columns: usize) -> String {
     let widest = |column: usize, part: fn(&(String, String)) -> &String| {
         all.iter().skip(column).step_by(columns).map(|entry| part(entry).chars().count()).max().unwrap_or(0)
@@ -56,7 +56,7 @@ fn fits(table: &str) -> bool {
     table.lines().all(|line| line.chars().count() <= COLUMNS)
 }
 
-/// All memories, as far as they are not zero.
+/// Renders all memories, without cells that are zero.
 pub(crate) fn memories(isa: &Isa, state: &State) -> String {
     isa.memories.iter().zip(0..).map(|(memory, id)| one_memory(memory, state.memory(MemoryId(id)))).collect()
 }
@@ -80,7 +80,8 @@ fn one_memory(described: &Memory, memory: &lathe_vm::Memory) -> String {
     text
 }
 
-/// Sixteen bytes, or as many wider cells as fit: a power of two, so that addresses are round.
+/// Returns how many cells to show per line: sixteen bytes, or as many wider cells as fit, rounded to a power of two so
+/// that addresses are round.
 fn cells_in_a_line(described: &Memory) -> u64 {
     let digits = u64::from(described.cell.bits().div_ceil(4));
     let fitting = 48 / (digits + 1);
@@ -110,8 +111,8 @@ fn printable(value: u64) -> char {
     }
 }
 
-/// The cells of the instruction that the window begins with, and how it is written. Where there is
-/// no instruction, as many cells as one can have.
+/// Renders the cells of the instruction that the window begins with, and its syntax. Where there is no instruction, as
+/// many cells as the longest one has.
 pub(crate) fn instruction(isa: &Isa, window: u128) -> String {
     let width = isa.code_memory().cell;
     let found = isa.decode(window).map(|decoded| isa.instruction(decoded.instruction));
@@ -123,7 +124,7 @@ pub(crate) fn instruction(isa: &Isa, window: u128) -> String {
     format!("{} at {}:{cells}{row}", if width.bits() == 8 { "bytes" } else { "cells" }, isa.pc.name)
 }
 
-/// How the instruction that the window begins with is written, with the operands it has here.
+/// Disassembles the instruction that the window begins with.
 pub(crate) fn disassembled(isa: &Isa, window: u128, pc: u64) -> String {
     let Some(decoded) = isa.decode(window) else { return "(undefined)".to_owned() };
     let instruction = isa.instruction(decoded.instruction);
@@ -147,7 +148,7 @@ pub(crate) fn disassembled(isa: &Isa, window: u128, pc: u64) -> String {
     instruction.syntax.render(operand)
 }
 
-/// What is wrong with an instruction, in words; the number of a trap gets its name.
+/// Describes the cause of a fault; the number of a trap gets its name.
 pub(crate) fn cause(isa: &Isa, cause: &FaultCause) -> String {
     match cause {
         FaultCause::Undefined => "no instruction has this encoding".to_owned(),
@@ -180,7 +181,7 @@ impl<T: Serialize> Serialize for InOrder<'_, T> {
     }
 }
 
-/// A state as data; of the memories, the cells that are not zero.
+/// Returns a state as data, without memory cells that are zero.
 pub(crate) fn state_data<'s>(isa: &'s Isa, state: &State) -> StateData<'s> {
     let memories = isa.memories.iter().zip(0..);
     StateData {

@@ -11,13 +11,13 @@ pub(crate) enum Exit {
     Done = 0,
     /// The input is wrong: a definition, an image, a vector that failed.
     InputWrong = 1,
-    /// The command was used wrongly. The argument parser ends with this code, too.
+    /// The command line was wrong. The argument parser also ends with this code.
     Usage = 2,
     /// The machine faulted.
     Fault = 3,
-    /// The limit of steps was reached.
+    /// The step limit was reached.
     StepLimit = 4,
-    /// Somebody has pressed Ctrl-C, or Esc at a display. The number is what shells give for it.
+    /// The user pressed Ctrl-C, or Esc at a display. Shells use the same number.
     Interrupted = 130,
 }
 
@@ -27,10 +27,10 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do what it was asked.
+/// Why a command failed.
 ///
-/// What is wrong inside a definition is a diagnostic, not a failure; this is for what has no
-/// place in a source text, such as a file that cannot be read.
+/// An error inside a definition is a diagnostic, not a failure; failures have no place in a source text: for example, a
+/// file that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// How the process ends.
@@ -42,24 +42,24 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something is wrong with what was given.
+    /// Reports wrong input.
     pub(crate) fn input(message: impl Into<String>) -> Failure {
         Failure { exit: Exit::InputWrong, message: message.into(), help: None }
     }
 
-    /// Something is wrong with the way the command was used.
+    /// Reports wrong use of the command.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure { exit: Exit::Usage, message: message.into(), help: None }
     }
 
-    /// Something was asked for that this build leaves out.
+    /// Reports that this build leaves out what was asked for.
     #[cfg(not(all(feature = "gdb", feature = "lsp", feature = "screen")))]
     pub(crate) fn not_built(what: &str) -> Failure {
         Failure::usage(format!("this build of Lathe has no {what}"))
             .help("install Lathe with `cargo install --path crates/lathe`, which builds all of it")
     }
 
-    /// A next step.
+    /// Adds a next step.
     pub(crate) fn help(mut self, text: impl Into<String>) -> Failure {
         self.help = Some(text.into());
         self

@@ -1,7 +1,6 @@
-//! Reading and writing files: never more than a limit, and never half.
+//! Reading and writing files: never more than a limit, and never half a file.
 //!
-//! The name `-` stands for standard input where something is read, and for standard output
-//! where something is written.
+//! The name `-` stands for standard input when reading, and for standard output when writing.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,21 +14,21 @@ use crate::signals;
 /// The name that stands for standard input and output.
 pub(crate) const STANDARD: &str = "-";
 
-/// Entries of a folder that are looked at for a name that was meant.
+/// The most folder entries searched for a similar name.
 const NEIGHBOURS: usize = 1_000;
 
-/// Links that are followed from one to the next.
+/// The most symbolic links followed in a row.
 const LINKS: usize = 40;
 
-/// Names that are tried for a file beside another.
+/// The most names tried for a file beside another.
 const ATTEMPTS: u32 = 100;
 
-/// What a person calls the file of this name.
+/// Returns what people call the file of this name.
 pub(crate) fn title(name: &str) -> &str {
     if name == STANDARD { "standard input" } else { name }
 }
 
-/// Everything in a file, if that is no more than `limit` bytes.
+/// Reads a whole file, if it has no more than `limit` bytes.
 pub(crate) fn read(name: &str, limit: u64) -> Result<Vec<u8>, Failure> {
     let read = if name == STANDARD { read_all(io::stdin(), limit) } else { read_path(Path::new(name), limit) };
     let bytes = read.map_err(|error| unreadable(name, &error))?;
@@ -45,7 +44,7 @@ pub(crate) fn read_text(name: &str, limit: u64) -> Result<String, Failure> {
     text(name, read(name, limit)?)
 }
 
-/// Bytes of a file as text. The mark that some editors put before UTF-8 is not part of it.
+/// Converts a file's bytes to text. A leading byte order mark is removed.
 pub(crate) fn text(name: &str, mut bytes: Vec<u8>) -> Result<String, Failure> {
     if bytes.starts_with(b"\xEF\xBB\xBF") {
         bytes.drain(..3);
@@ -58,25 +57,24 @@ pub(crate) fn text(name: &str, mut bytes: Vec<u8>) -> Result<String, Failure> {
     })
 }
 
-/// The bytes of a file. One byte more than the limit at most, so that the caller sees that there
-/// is more.
+/// Reads a file. Returns at most one byte more than the limit, so that the caller can tell that there is more.
 pub(crate) fn read_path(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     check_is_no_pipe(path)?;
     File::open(path).and_then(|file| read_all(file, limit))
 }
 
-/// An empty file of this name, for what is written bit by bit.
+/// Creates an empty file of this name, to write piece by piece.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     check_is_no_pipe(path)?;
     File::create(path)
 }
 
-/// Refuses a pipe with a name: opening it would wait, perhaps for ever, until somebody opens its other end.
+/// Refuses a named pipe: opening it would wait, perhaps for ever, for a process at its other end.
 fn check_is_no_pipe(path: &Path) -> io::Result<()> {
     if is_named_pipe(path) { Err(io::Error::other("it is a pipe")) } else { Ok(()) }
 }
 
-/// What a shell makes for `<(…)` lies below `/dev` or `/proc`, and is open already.
+/// What a shell makes for `<(…)` is below `/dev` or `/proc`, and already open.
 #[cfg(unix)]
 fn is_named_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -89,8 +87,7 @@ fn is_named_pipe(_path: &Path) -> bool {
     false
 }
 
-/// The bytes of what must be a plain file. A pipe may have nobody at its other end, and would be
-/// waited for.
+/// Reads a file that must be plain. A pipe may have no process at its other end, and reading would wait for one.
 pub(crate) fn read_plain(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let data = path.metadata()?;
     if data.is_file() || data.is_dir() {
@@ -105,7 +102,7 @@ fn read_all(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Why a file cannot be had, in plain words where there are any.
+/// Returns why a file is not accessible, in plain words where there are any.
 pub(crate) fn reason(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
@@ -130,7 +127,7 @@ fn unreadable(name: &str, error: &io::Error) -> Failure {
     Failure::input(format!("{} cannot be read: {}", title(name), reason(error))).help(next)
 }
 
-/// A file in the same folder that has nearly the same name.
+/// Returns a file in the same folder with a similar name.
 fn neighbour(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = folder.read_dir().ok()?.take(NEIGHBOURS).flatten();
@@ -139,34 +136,34 @@ fn neighbour(path: &Path) -> Option<String> {
     Some(path.with_file_name(near).to_string_lossy().into_owned())
 }
 
-/// A file that is to be written.
+/// A file to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     /// Its name.
     pub(crate) name: String,
-    /// All that is to be in it.
+    /// Its whole content.
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Writes files of which each appears whole or not at all, and none if one cannot be written.
+/// Writes files so that each appears whole or not at all, and none if one cannot be written.
 ///
-/// The bytes go to files beside them, which take their names when all of them are there. What
-/// is not a plain file, such as `/dev/null`, is written as it is, before any of them: a rename would put
-/// a file in its place, and it may take as long as its reader likes.
+/// The bytes go to temporary files in the same folders, which are renamed when all are complete. What is not a plain
+/// file, such as `/dev/null`, is written in place before any renaming: a rename would replace it with a file, and
+/// writing takes as long as its reader likes.
 pub(crate) fn write_all(files: &[Whole]) -> Result<(), Failure> {
     let staged: Vec<Staged> = signals::deferred(|| files.iter().map(Staged::new).collect::<Result<_, Failure>>())?;
     staged.iter().try_for_each(Staged::write_in_place)?;
     signals::deferred(|| staged.iter().try_for_each(Staged::rename))
 }
 
-/// A file whose bytes are there, but not yet under its name.
+/// A file whose bytes are written, but not yet under its name.
 struct Staged<'f> {
     file: &'f Whole,
-    /// Where the bytes are and where they belong; nothing, if they are written in place.
+    /// Where the bytes are and where they belong; `None` if they are written in place.
     renaming: Option<(Temporary, PathBuf)>,
 }
 
-/// A file that goes away unless it gets another name.
+/// A file that is deleted unless it is renamed.
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {
@@ -214,8 +211,8 @@ fn stage(file: &Whole) -> io::Result<Option<(Temporary, PathBuf)>> {
     Ok(Some((temporary, path)))
 }
 
-/// Where a name leads. A link stays a link, and what it leads to is replaced, or made if it is not
-/// there yet.
+/// Follows symbolic links from a name. A link stays a link: its target is replaced, or created if it does not exist
+/// yet.
 fn followed(name: &Path) -> PathBuf {
     let mut path = name.to_owned();
     for _ in 0..LINKS {
@@ -225,8 +222,8 @@ fn followed(name: &Path) -> PathBuf {
     path
 }
 
-/// A new file in the same directory. A rename across directories may not be possible, and would
-/// not be at once. A name may be left from a process that was killed, so there are several.
+/// Creates a new file in the same directory: a rename across directories may be impossible, and would not be atomic. A
+/// killed process may have left a file of this name, so several names are tried.
 fn beside(path: &Path) -> io::Result<(Temporary, File)> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     let mut attempt = 0;
@@ -240,7 +237,7 @@ fn beside(path: &Path) -> io::Result<(Temporary, File)> {
     }
 }
 
-/// A reader that goes away has had enough.
+/// Writes to standard output. A reader that closes the pipe has read enough.
 fn to_standard_output(bytes: &[u8]) -> io::Result<()> {
     let mut stream = io::stdout().lock();
     let written = stream.write_all(bytes).and_then(|()| stream.flush());
@@ -338,7 +335,7 @@ mod tests {
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     }
 
-    /// What cannot be written in place is written before anything else is.
+    /// What cannot be staged is written before anything else.
     #[cfg(unix)]
     #[test]
     fn a_device_that_fails_leaves_the_other_files_as_they_were() {

@@ -1,5 +1,5 @@
-//! The files that a command has read, as they were when it read them: those that must not be
-//! written over, and those whose change `--watch` waits for.
+//! The files that a command has read, as they were when it read them: they must not be overwritten, and `--watch` waits
+//! until one changes.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,17 @@ use std::time::SystemTime;
 use crate::exit::Failure;
 use crate::files;
 
-/// When a file was changed and how long it was; nothing if it could not be had.
+/// When a file was changed and how long it was; `None` if it was not accessible.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// The files that a command has read, or wanted to read.
+/// The files that a command has read or tried to read.
 ///
-/// They are noted where they are opened, deep inside of a call that lends them to the assembler,
-/// so the list is behind a cell.
+/// They are noted where they are opened, deep inside a call that lends them to the assembler, so the list is in a cell.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs(RefCell<Vec<(PathBuf, Stamp)>>);
 
 impl Inputs {
-    /// Notes a file that is about to be read. Before and not after, so that a change meanwhile is
-    /// seen. Standard input is not a file.
+    /// Notes a file before it is read, so that a change during the reading is seen. Standard input is not a file.
     pub(crate) fn note(&self, path: impl AsRef<Path>) {
         let path = path.as_ref();
         let mut noted = self.0.borrow_mut();
@@ -29,18 +27,17 @@ impl Inputs {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of files.
     pub(crate) fn count(&self) -> usize {
         self.0.borrow().len()
     }
 
-    /// Whether one of them is not what it was.
+    /// Whether one of them has changed.
     pub(crate) fn have_changed(&self) -> bool {
         self.0.borrow().iter().any(|(path, before)| stamp(path) != *before)
     }
 
-    /// That none of them would be written over by a file of this name, however either is spelt; `flag`
-    /// gave the name.
+    /// Checks that writing to `output` would overwrite none of them, however the names are spelt; `flag` gave the name.
     pub(crate) fn check_spared(&self, output: &str, flag: &str) -> Result<(), Failure> {
         let real = |path: &Path| path.canonicalize().ok();
         let target = real(Path::new(output));

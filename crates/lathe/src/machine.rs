@@ -1,5 +1,5 @@
-//! From the name of a machine to its instruction set: finds the definition, checks it, runs
-//! its examples, and tells what is wrong with it.
+//! From the name of a machine to its instruction set: finds the definition, checks it, runs its examples, and reports
+//! what is wrong with it.
 
 use std::path::Path;
 
@@ -12,30 +12,30 @@ use crate::inputs::Inputs;
 use crate::project::Project;
 use crate::{files, output, program, render};
 
-/// A definition that has been checked.
+/// A checked definition.
 pub(crate) struct Checked {
-    /// Its files and what they say.
+    /// Its files and their contents.
     pub(crate) written: Written,
-    /// The instruction set, if there was no error in its text. Its examples may fail all the same.
+    /// The instruction set, if the text has no errors. Its examples may still fail.
     pub(crate) isa: Option<Isa>,
-    /// Errors and warnings, in the order of their places.
+    /// Errors and warnings, by position.
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// How many more there were.
+    /// How many more diagnostics there were.
     pub(crate) dropped: usize,
 }
 
 impl Checked {
-    /// How many diagnostics are this bad.
+    /// Returns how many diagnostics have this severity.
     pub(crate) fn count(&self, severity: Severity) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity() == severity).count()
     }
 
-    /// The file that was asked for.
+    /// Returns the file asked for.
     pub(crate) fn source(&self) -> &Source {
         &self.written.sources[0]
     }
 
-    /// How it went, as an exit code.
+    /// Returns the exit code for the result.
     pub(crate) fn exit(&self) -> Exit {
         if self.isa.is_none() || self.count(Severity::Error) > 0 { Exit::InputWrong } else { Exit::Done }
     }
@@ -45,7 +45,7 @@ impl Checked {
         self.diagnostics.iter().for_each(|diagnostic| output::diagnostic(&self.written.sources, diagnostic));
     }
 
-    /// `2 errors, 1 warning`
+    /// Counts the diagnostics, as in `2 errors, 1 warning`.
     pub(crate) fn tally(&self) -> String {
         let errors = render::count(self.count(Severity::Error), "error");
         let warnings = render::count(self.count(Severity::Warning), "warning");
@@ -54,26 +54,25 @@ impl Checked {
     }
 }
 
-/// A machine that can be used.
+/// A machine ready to use.
 pub(crate) struct Machine {
     /// Its instruction set.
     pub(crate) isa: Isa,
-    /// What it was made from.
+    /// The definition it was made from.
     pub(crate) written: Written,
 }
 
-/// The instruction set of a machine that is to be used.
+/// Returns the instruction set of a machine to use.
 pub(crate) fn load(name: &str) -> Result<Isa, Failure> {
     open(name).map(|machine| machine.isa)
 }
 
-/// A machine that is to be used. Warnings are for `lathe check` to tell: whoever runs a program
-/// wants to see the program.
+/// Opens a machine to use. Warnings are left to `lathe check`: someone who runs a program wants to see the program.
 pub(crate) fn open(name: &str) -> Result<Machine, Failure> {
     open_noting(name, &Inputs::default())
 }
 
-/// A machine that is to be used; the files of its definition are noted.
+/// Opens a machine to use, and notes the files of its definition.
 pub(crate) fn open_noting(name: &str, inputs: &Inputs) -> Result<Machine, Failure> {
     if lathe_machines::find(name).is_none() {
         inputs.note(name);
@@ -89,18 +88,18 @@ pub(crate) fn open_noting(name: &str, inputs: &Inputs) -> Result<Machine, Failur
 }
 
 impl Machine {
-    /// The file that was asked for.
+    /// Returns the file asked for.
     pub(crate) fn definition(&self) -> &Source {
         &self.written.sources[0]
     }
 }
 
-/// Checks a definition and runs its examples. What it extends and includes is beside it, or comes with Lathe.
+/// Checks a definition and runs its examples. What it extends and includes is beside it, or ships with Lathe.
 pub(crate) fn check(source: Source, inputs: &Inputs) -> Checked {
     let main = if source.name == files::title(files::STANDARD) { files::STANDARD } else { &source.name };
     let mut loaded = match Project::new(main, None, inputs) {
         Ok(project) => lathe_isa::load_with(source, &WithShipped(&project)),
-        // Without a folder there are no other files.
+        // Without a folder, there are no other files.
         Err(_) => lathe_isa::load_with(source, &Shipped),
     };
     if let Some(isa) = &loaded.isa {
@@ -110,8 +109,8 @@ pub(crate) fn check(source: Source, inputs: &Inputs) -> Checked {
     Checked { written: loaded.written, isa: loaded.isa, diagnostics: loaded.diagnostics.into_sorted(), dropped }
 }
 
-/// The definition of this name: one that comes with Lathe, or a file, or standard input. A file
-/// that has the name of a machine can be given as `./name`.
+/// Finds the definition of this name: one that ships with Lathe, a file, or standard input. To use a file that has the
+/// name of a shipped machine, give `./name`.
 pub(crate) fn find(name: &str) -> Result<Source, Failure> {
     if let Some(machine) = lathe_machines::find(name) {
         return Ok(Source::new(format!("{name}.isa"), machine.definition));
@@ -129,7 +128,7 @@ pub(crate) fn find(name: &str) -> Result<Source, Failure> {
     Ok(Source::new(files::title(name), text))
 }
 
-/// Neither a machine nor a file: most often a slip of the fingers, so wrong usage.
+/// Reports a name that is neither a machine nor a file: most often a typing error, so wrong usage.
 fn unknown(name: &str) -> Failure {
     let names = || lathe_machines::every().map(|machine| machine.name);
     let failure = Failure::usage(format!("there is no machine and no file with the name `{name}`"));

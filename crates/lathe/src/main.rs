@@ -1,9 +1,9 @@
 //! The command line of Lathe: everything that touches files, terminals and processes.
 //!
-//! Read [`arguments`] for what can be asked, then the file in [`commands`] that answers.
-//! Deliberately absent: any knowledge of what an instruction means. That is in the libraries.
+//! Read [`arguments`] for what can be asked, then the file in [`commands`] that answers. Deliberately absent: any
+//! knowledge of what an instruction means. That is in the libraries.
 
-// The quick build leaves out what would use some of this.
+// The quick build leaves out what uses some of this.
 #![cfg_attr(not(all(feature = "gdb", feature = "lsp", feature = "screen")), allow(dead_code))]
 
 mod arguments;
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Tells those who write a machine where a program belongs, or nothing, how its name is given.
+/// Adds a tip on how to name the machine, for a definition given where a program or nothing belongs.
 fn with_tip(mut error: clap::Error) -> clap::Error {
     if let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg)
         && found.ends_with(".isa")
@@ -66,7 +66,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Help, or a command line that cannot be read. What format it asks for is then a guess.
+/// Prints help, or reports a command line that cannot be parsed. The format it asks for is then a guess.
 fn usage(error: &clap::Error) -> ExitCode {
     let asks = |words: &[String]| words.ends_with(&["--format".to_owned(), "json".to_owned()]);
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -1,8 +1,8 @@
 //! Writing to standard output and standard error.
 //!
-//! Answers go to standard output, complaints to standard error. Texts may be coloured; the
-//! colours are taken out on the way where they would not be seen. A reader that goes away
-//! (`lathe machines | head -1`) is not an error: it has had enough.
+//! Answers go to standard output, complaints to standard error. Texts may be coloured; colours are removed on the way
+//! where they would not be seen. A reader that closes the pipe (`lathe machines | head -1`) is not an error: it has
+//! read enough.
 
 use std::io::{ErrorKind, Write};
 use std::sync::{Mutex, PoisonError};
@@ -13,15 +13,15 @@ use serde::Serialize;
 use crate::exit::Failure;
 use crate::render::{self, DiagnosticData};
 
-/// Diagnostics that wait for an answer in JSON to hold them; nothing where they are shown at once.
+/// Diagnostics kept for a JSON answer; `None` where they are shown at once.
 static KEPT: Mutex<Option<Vec<DiagnosticData>>> = Mutex::new(None);
 
-/// From now on diagnostics are kept for the answer, which is JSON.
+/// Keeps diagnostics from now on for the answer, which is JSON.
 pub(crate) fn keep_diagnostics() {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
 }
 
-/// The diagnostics that were kept.
+/// Takes the kept diagnostics.
 pub(crate) fn take_diagnostics() -> Vec<DiagnosticData> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.as_mut().map(std::mem::take).unwrap_or_default()
@@ -35,7 +35,7 @@ pub(crate) fn diagnostic(sources: &[Source], diagnostic: &Diagnostic) {
     }
 }
 
-/// A failure in the place of an answer, as JSON.
+/// A failure in place of an answer, as JSON.
 #[derive(Serialize)]
 struct FailureData<'f> {
     ok: bool,
@@ -55,7 +55,7 @@ struct ErrorData<'f> {
 pub(crate) fn failure(failure: &Failure) {
     let error = ErrorData { message: &failure.message, help: failure.help.as_deref(), exit_code: failure.exit as u8 };
     let document = FailureData { ok: false, error, diagnostics: take_diagnostics() };
-    // What cannot be written is nobody's to read.
+    // If this cannot be written, nobody would read it.
     let _ = json(&document).and_then(|text| answer(&text));
 }
 
@@ -66,27 +66,27 @@ pub(crate) fn answer(text: &str) -> Result<(), Failure> {
     written.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(unwritable(&error)) })
 }
 
-/// Writes a complaint to standard error. If even that cannot be written, there is nobody to tell.
+/// Writes a complaint to standard error. If even that fails, there is nobody to tell.
 pub(crate) fn complain(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Puts a text in the place of the last line of the terminal that standard error is.
+/// Replaces the last line of the terminal at standard error.
 pub(crate) fn signal(text: &str) {
     complain(&format!("\r\x1b[2K{text}"));
 }
 
-/// The failure that standard output could not be written, for a reason other than a closed pipe.
+/// Returns the failure that standard output could not be written, for a reason other than a closed pipe.
 pub(crate) fn unwritable(error: &std::io::Error) -> Failure {
     Failure::input(format!("standard output cannot be written: {error}"))
 }
 
-/// An answer as one JSON document, on several lines for people who look at it.
+/// Renders an answer as one JSON document, on several lines for people to read.
 pub(crate) fn json(answer: &impl Serialize) -> Result<String, Failure> {
     document(serde_json::to_string_pretty(answer))
 }
 
-/// An answer as one line of JSON.
+/// Renders an answer as one line of JSON.
 pub(crate) fn json_line(answer: &impl Serialize) -> Result<String, Failure> {
     document(serde_json::to_string(answer))
 }

@@ -1,5 +1,4 @@
-//! The files that an assembled program is written to: what they are called, and what is in
-//! them. Nothing is written here.
+//! The files that an assembled program is written to: their names and their contents. Nothing is written here.
 
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use crate::files::{self, Whole};
 use crate::machine::Machine;
 use crate::program;
 
-/// A format that was asked for, and the file it goes to.
+/// A format asked for, and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     format: Format,
@@ -28,7 +27,7 @@ impl Target {
     }
 }
 
-/// Each format asked for, with its file.
+/// Returns each format asked for, with its file.
 pub(crate) fn targets(arguments: &Asm) -> Result<Vec<Target>, Failure> {
     let formats = formats_asked_for(arguments)?;
     if let Some(folder) = arguments.output.as_deref().filter(|output| Path::new(output).is_dir()) {
@@ -50,16 +49,16 @@ fn formats_asked_for(arguments: &Asm) -> Result<Vec<Format>, Failure> {
     Ok(vec![by_name.unwrap_or(Format::Binary)])
 }
 
-/// The format of this name.
+/// Returns the format of this name.
 pub(crate) fn format_named(name: &str) -> Result<Format, Failure> {
     Format::named(name).map_err(|error| Failure::usage(error.cause).help(error.next_step))
 }
 
-/// Where a format goes: the file asked for, or one with the extension of the format.
+/// Names the file of a format: the file asked for, or one with the format's extension.
 fn file_name(arguments: &Asm, format: Format, several: bool) -> String {
     match &arguments.output {
         Some(output) if !several || output == files::STANDARD => output.clone(),
-        // What is not an extension of a format is a part of the name: `-o board.v2`.
+        // An unknown extension is part of the name: `-o board.v2`.
         Some(output) if Format::of_file_name(output).is_none() => format!("{output}.{}", format.extension()),
         Some(output) => with_extension(output, format),
         None if arguments.source == files::STANDARD => files::STANDARD.to_owned(),
@@ -83,7 +82,7 @@ fn without_doubles(targets: Vec<Target>) -> Result<Vec<Target>, Failure> {
     Ok(targets)
 }
 
-/// An assembled program, and what was asked about its files.
+/// An assembled program, and the options for its files.
 pub(crate) struct Product<'p> {
     pub(crate) arguments: &'p Asm,
     pub(crate) machine: &'p Machine,
@@ -92,7 +91,7 @@ pub(crate) struct Product<'p> {
 }
 
 impl Product<'_> {
-    /// Everything that is to be written.
+    /// Returns all files to write.
     pub(crate) fn files(&self, targets: &[Target]) -> Result<Vec<Whole>, Failure> {
         let mut made = Vec::new();
         for target in targets {
@@ -106,7 +105,7 @@ impl Product<'_> {
         Ok(made)
     }
 
-    /// The files of one format: several, where memories, chips or lanes are split.
+    /// Returns the files of one format: several where memories, chips or lanes are split.
     fn files_of(&self, target: &Target) -> Result<Vec<Whole>, Failure> {
         let cuts = self.cuts(target)?;
         let several_memories = cuts.iter().any(|cut| cut.memory != cuts[0].memory);
@@ -119,7 +118,7 @@ impl Product<'_> {
         cuts.iter().map(file).collect()
     }
 
-    /// How the image is cut for a format: each memory into chips, and these into lanes.
+    /// Cuts the image for a format: each memory into chips, and chips into lanes.
     fn cuts(&self, target: &Target) -> Result<Vec<Cut>, Failure> {
         let mut cuts = Vec::new();
         for memory in self.memories(target.format)? {
@@ -195,7 +194,7 @@ struct Cut {
 }
 
 impl Cut {
-    /// What tells its file from the others: `-data-0-bit8`.
+    /// Returns what distinguishes this file from the others: `-data-0-bit8`.
     fn part(&self, memory: Option<&str>) -> String {
         let memory = memory.map(|name| format!("-{name}"));
         let chip = self.chip.map(|chip| format!("-{}", chip.chip));
@@ -211,7 +210,7 @@ fn memory_named(isa: &Isa, name: &str) -> Result<MemoryId, Failure> {
     })
 }
 
-/// `rom.bin` with the part `-0` is `rom-0.bin`.
+/// Inserts a part into a file name: `rom.bin` with the part `-0` is `rom-0.bin`.
 fn with_part(target: &str, part: &str) -> String {
     if part.is_empty() || target == files::STANDARD {
         return target.to_owned();

@@ -1,10 +1,10 @@
-//! Addresses as people know them: the nearest label, and the line of the source.
+//! Addresses as people know them: the nearest label, and the source line.
 
 use lathe_asm::{Image, SymbolKind};
 use lathe_base::Source;
 use lathe_isa::Isa;
 
-/// A label further away than this many cells says nothing.
+/// A label this many cells away or further says nothing.
 const NEAR: u64 = 1 << 12;
 
 /// Where the code of a program comes from.
@@ -15,13 +15,13 @@ pub(crate) struct Places<'p> {
 }
 
 impl Places<'_> {
-    /// `loop+2, deep.asm:6`, as far as it is known.
+    /// Describes an address as `loop+2, deep.asm:6`, as far as it is known.
     pub(crate) fn describe(&self, address: u64) -> Option<String> {
         let parts: Vec<String> = self.label(address).into_iter().chain(self.line(address)).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// The nearest label at or before an address of code: `loop+2`.
+    /// Returns the nearest label at or before a code address: `loop+2`.
     pub(crate) fn label(&self, address: u64) -> Option<String> {
         let of_code = |kind: &SymbolKind| matches!(kind, SymbolKind::Label(memory) if *memory == self.isa.pc.memory);
         let labels = self.image.symbols.iter().filter(|symbol| of_code(&symbol.kind));
@@ -32,7 +32,7 @@ impl Places<'_> {
         Some(if distance == 0 { symbol.name.clone() } else { format!("{}+{distance}", symbol.name) })
     }
 
-    /// The line that the code at an address comes from: `deep.asm:6`.
+    /// Returns the source line of the code at an address: `deep.asm:6`.
     fn line(&self, address: u64) -> Option<String> {
         let line = self.image.line_at(self.isa.pc.memory, address)?;
         let source = self.sources.get(line.span.file.0 as usize)?;

@@ -1,20 +1,19 @@
-//! Pictures in black and white as PNG files, one bit for each pixel and not compressed: a display
-//! of a few thousand pixels does not need more, and a crate for it would bring five others.
-//! Deliberately absent: colours, compression, reading.
+//! Black-and-white pictures as PNG files, one bit per pixel and uncompressed: a display of a few thousand pixels needs
+//! no more, and a crate for it would bring five others. Deliberately absent: colours, compression, reading.
 
-/// The bytes that every PNG file begins with.
+/// The first bytes of every PNG file.
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// The most bytes that one uncompressed block of a zlib stream holds.
+/// The most bytes in one uncompressed block of a zlib stream.
 const BLOCK: usize = 0xFFFF;
 
-/// A picture whose pixels are white where `pixel` says so.
+/// Encodes a picture whose pixels are white where `pixel` says so.
 pub(crate) fn black_and_white(width: u32, height: u32, pixel: impl Fn(u32, u32) -> bool) -> Vec<u8> {
     let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
-    // One bit a pixel, greyscale; the only methods there are for compression and filters; not interlaced.
+    // One bit per pixel, greyscale; the only methods defined for compression and filters; not interlaced.
     header.extend([1, 0, 0, 0, 0]);
     let mut rows = Vec::new();
     for y in 0..height {
-        // Every row begins with its filter, which is none.
+        // Every row begins with its filter type: none.
         rows.push(0);
         rows.extend(
             (0..width).step_by(8).map(|x| (x..x + 8).fold(0, |byte, x| byte << 1 | u8::from(x < width && pixel(x, y)))),
@@ -24,7 +23,7 @@ pub(crate) fn black_and_white(width: u32, height: u32, pixel: impl Fn(u32, u32) 
     [SIGNATURE.as_slice(), &chunks.concat()].concat()
 }
 
-/// A chunk: its length, its name, its data, and a checksum of the last two.
+/// Builds a chunk: its length, its name, its data, and a checksum of the last two.
 fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let length = (data.len() as u32).to_be_bytes();
     let checked = [name.as_slice(), data].concat();
@@ -32,7 +31,7 @@ fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
     [length.as_slice(), &checked, &checksum].concat()
 }
 
-/// A zlib stream that holds the data as it is.
+/// Builds a zlib stream that holds the data uncompressed.
 fn stored(data: &[u8]) -> Vec<u8> {
     let mut stream = vec![0x78, 0x01];
     let last = data.len().div_ceil(BLOCK).saturating_sub(1);
@@ -65,7 +64,7 @@ fn adler32(data: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    /// The check values that the specifications of the two sums give.
+    /// The check values from the specifications of the two checksums.
     #[test]
     fn the_sums_are_those_of_the_specifications() {
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
@@ -77,7 +76,7 @@ mod tests {
         let picture = black_and_white(3, 2, |x, y| x == y);
         assert_eq!(&picture[..8], &SIGNATURE);
         assert_eq!(&picture[12..16], b"IHDR");
-        // Three pixels of a row are the high bits of one byte, after the byte for the filter.
+        // The three pixels of a row are the high bits of one byte, after the filter byte.
         let data = picture.windows(4).position(|at| at == b"IDAT").expect("there are pixels");
         assert_eq!(&picture[data + 4..data + 15], [0x78, 1, 1, 4, 0, 0xFB, 0xFF, 0, 0x80, 0, 0x40]);
         assert!(picture.ends_with(&[0xAE, 0x42, 0x60, 0x82]), "the checksum of an empty IEND");

@@ -1,5 +1,4 @@
-//! Programs as they are given: assembly, or an image in one of the formats that can be read.
-//! From either comes an image and the machine it is for.
+//! Programs as given: assembly, or an image in one of the readable formats. Either becomes an image and its machine.
 
 use std::path::Path;
 
@@ -18,29 +17,29 @@ use crate::outputs::format_named;
 use crate::project::Project;
 use crate::{definitions, files, output, render};
 
-/// Entries of a folder that are looked at for a definition that was meant.
+/// The most folder entries searched for a similar definition.
 const NEIGHBOURS: usize = 1_000;
 
 /// A program ready to run, and its machine.
 pub(crate) struct Program {
     pub(crate) isa: Isa,
     pub(crate) image: Image,
-    /// The texts that it was assembled from, if it was.
+    /// The sources it was assembled from, if any.
     pub(crate) sources: Vec<Source>,
     /// The files of the machine's definition.
     pub(crate) definition: Vec<Source>,
-    /// Where it tells how it went, if it is an ELF file that does: the address of its `tohost`.
+    /// The address of `tohost`, for an ELF file that reports its result there.
     pub(crate) tohost: Option<u64>,
 }
 
 impl Program {
-    /// Lets execution begin at an address, or at a name that the program has.
+    /// Makes execution begin at an address, or at a name in the program.
     pub(crate) fn begin_at(&mut self, place: &str) -> Result<(), Failure> {
         self.image.entry = Some(self.address_of(place, "begin")?);
         Ok(())
     }
 
-    /// The address of code that a person means: a number, or a name that the program has.
+    /// Returns the code address that a person means: a number, or a name in the program.
     pub(crate) fn address_of(&self, place: &str, what: &str) -> Result<u64, Failure> {
         let symbols = &self.image.symbols;
         let named = symbols.iter().find(|symbol| symbol.name == place).map(|symbol| symbol.value);
@@ -60,17 +59,17 @@ impl Program {
     }
 }
 
-/// A program as it is asked for on the command line.
+/// A program as requested on the command line.
 pub(crate) struct Request<'r> {
     /// Its file.
     pub(crate) name: &'r str,
-    /// Its machine, if it was said.
+    /// Its machine, if given.
     pub(crate) machine: Option<&'r str>,
-    /// Its format, if it was said.
+    /// Its format, if given.
     pub(crate) from: Option<&'r str>,
-    /// Where an image without addresses goes, if it was said.
+    /// Where an image without addresses goes, if given.
     pub(crate) load_at: Option<u64>,
-    /// How it is assembled, if it is a source.
+    /// How to assemble it, if it is a source.
     pub(crate) assembly: &'r AssemblyArguments,
 }
 
@@ -82,7 +81,7 @@ enum Kind {
 }
 
 impl Request<'_> {
-    /// Loads a program of any kind. Assembly is assembled, with its diagnostics shown.
+    /// Loads a program of any kind. Assembly is assembled, and its diagnostics shown.
     pub(crate) fn load(&self, inputs: &Inputs) -> Result<Program, Failure> {
         if self.name == files::STANDARD && self.machine == Some(files::STANDARD) {
             return Err(both_from_standard_input());
@@ -110,7 +109,7 @@ impl Request<'_> {
         Ok(Program { isa, image, sources, definition: written.sources, tohost: None })
     }
 
-    /// An image. What can be loaded only in part must have been asked for in its format.
+    /// Reads an image. If it can be loaded only in part, its format must have been given.
     fn read(&self, format: Format, bytes: &[u8], inputs: &Inputs) -> Result<Program, Failure> {
         let failure = |error: formats::FormatError| format_failure(self.name, &error);
         let header = (format == Format::Image).then(|| formats::header(bytes)).transpose().map_err(failure)?;
@@ -139,12 +138,12 @@ impl Request<'_> {
     }
 }
 
-/// A format that can be asked for, or assembly.
+/// Returns the format of this name, or assembly.
 fn kind_named(name: &str) -> Result<Kind, Failure> {
     if name.eq_ignore_ascii_case("asm") { Ok(Kind::Assembly) } else { format_named(name).map(Kind::Image) }
 }
 
-/// What a file holds, by its name and its content.
+/// Returns what a file holds, by its name and its content.
 fn kind(name: &str, bytes: &[u8]) -> Kind {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
     let is_named_so = matches!(extension.as_deref(), Some("asm" | "s" | "a" | "inc"));
@@ -152,8 +151,7 @@ fn kind(name: &str, bytes: &[u8]) -> Kind {
     if is_named_so || names_machine() { Kind::Assembly } else { Kind::Image(formats::guess(name, bytes)) }
 }
 
-/// An image may have been made with another text of the definition; that it still fits is likely
-/// enough to go on, and not sure enough to be silent.
+/// Warns if an image was made with another text of the definition: it most likely still fits, but not certainly.
 fn warn_if_changed(name: &str, identity: &str, machine: &Machine) {
     if formats::identity(&machine.written.whole()) != identity {
         let (name, definition) = (files::title(name), &machine.definition().name);
@@ -167,13 +165,13 @@ fn warn(message: &str, next_step: &str) {
     output::complain(&format!("{warning} {message}\n{help} {next_step}\n"));
 }
 
-/// The failure that two things want the same input.
+/// Returns the failure that two things want the same input.
 pub(crate) fn both_from_standard_input() -> Failure {
     let message = "the program and the machine cannot both come from standard input";
     Failure::usage(message).help("give the name of a file for one of them")
 }
 
-/// The name after `.machine`, which stands before anything else but comments and blank lines.
+/// Returns the name after `.machine`, which must precede everything but comments and blank lines.
 pub(crate) fn machine_directive(text: &str) -> Option<&str> {
     let text = without_comments(text.trim_start_matches('\u{FEFF}'));
     let (directive, rest) = text.split_once([' ', '\t'])?;
@@ -181,7 +179,7 @@ pub(crate) fn machine_directive(text: &str) -> Option<&str> {
     (directive.eq_ignore_ascii_case(".machine") && !name.is_empty()).then_some(name)
 }
 
-/// The text from the first thing on that is not a comment.
+/// Skips leading comments.
 fn without_comments(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
@@ -194,13 +192,13 @@ fn without_comments(mut text: &str) -> &str {
     }
 }
 
-/// The text of an assembly source.
+/// Reads the text of an assembly source.
 pub(crate) fn source_text(name: &str, inputs: &Inputs) -> Result<String, Failure> {
     inputs.note(name);
     files::read_text(name, limits::SOURCE_BYTES as u64)
 }
 
-/// The machine of a source: the one asked for, or the one it names.
+/// Returns the machine of a source: the one asked for, or the one it names.
 pub(crate) fn machine_of_source(
     name: &str,
     text: &str,
@@ -210,7 +208,7 @@ pub(crate) fn machine_of_source(
     chosen(name, asked, machine_directive(text), inputs)
 }
 
-/// The machine asked for on the command line, or else the one that the program names.
+/// Returns the machine asked for on the command line, or else the one that the program names.
 fn chosen(program: &str, asked: Option<&str>, named: Option<&str>, inputs: &Inputs) -> Result<Machine, Failure> {
     match (asked, named) {
         (Some(asked), _) => {
@@ -224,8 +222,8 @@ fn chosen(program: &str, asked: Option<&str>, named: Option<&str>, inputs: &Inpu
     }
 }
 
-/// The machine that a program names: one that comes with Lathe, or a definition beside the
-/// program. A name with a path in it finds nothing: a program does not open files elsewhere.
+/// Finds the machine that a program names: one that ships with Lathe, or a definition beside the program. A name with a
+/// path in it finds nothing: a program does not open files elsewhere.
 fn machine_named_by(program: &str, named: &str, inputs: &Inputs) -> Result<Machine, Failure> {
     if lathe_machines::find(named).is_some() {
         return machine::open(named);
@@ -246,7 +244,7 @@ fn unknown(program: &str, named: &str) -> Failure {
     let message = format!("{} is for a machine `{named}`, which does not exist", files::title(program));
     let beside: Vec<String> = definitions_beside(program);
     let known = lathe_machines::every().map(|machine| machine.name).chain(beside.iter().map(String::as_str));
-    // Somebody may have named the file.
+    // The program may name the file.
     let name = named.strip_suffix(".isa").unwrap_or(named);
     let near = nearest(name, known);
     Failure::input(message).help(match near {
@@ -255,7 +253,7 @@ fn unknown(program: &str, named: &str) -> Failure {
     })
 }
 
-/// The names of the definitions in the folder of a program.
+/// Returns the names of the definitions in the program's folder.
 fn definitions_beside(program: &str) -> Vec<String> {
     let folder = Path::new(program).parent().filter(|folder| !folder.as_os_str().is_empty());
     let Ok(entries) = folder.unwrap_or(Path::new(".")).read_dir() else { return Vec::new() };
@@ -284,14 +282,13 @@ fn is_definition(name: &str) -> bool {
 pub(crate) struct Assembly<'a> {
     pub(crate) name: &'a str,
     pub(crate) text: String,
-    /// The folder of its project, if it was said.
+    /// The project folder, if given.
     pub(crate) root: Option<&'a str>,
     pub(crate) options: &'a Options,
 }
 
 impl Assembly<'_> {
-    /// Assembles it and shows its diagnostics; gives the image and its sources if there was no
-    /// error.
+    /// Assembles the source and shows its diagnostics; returns the image and its sources if there was no error.
     pub(crate) fn assemble(self, isa: &Isa, inputs: &Inputs) -> Result<(Image, Vec<Source>), Failure> {
         definitions::check_free(&self.options.definitions, isa)?;
         let project = Project::new(self.name, self.root, inputs)?;
@@ -310,7 +307,7 @@ impl Assembly<'_> {
     }
 }
 
-/// A failure for a file that is not what its format says.
+/// Reports a file that does not follow its format.
 pub(crate) fn format_failure(name: &str, error: &formats::FormatError) -> Failure {
     let line = error.line.map_or(String::new(), |line| format!(", line {line}"));
     Failure::input(format!("{}{line}: {}", files::title(name), error.cause)).help(error.next_step.clone())

@@ -1,8 +1,7 @@
-//! The files of a program: includes and binary files, from the folder of its main source and
-//! nowhere else.
+//! The files of a program: includes and binary files, from the folder of its main source only.
 //!
-//! Where a name leads is decided after symbolic links have been followed, so that neither
-//! `..` nor a link leads out of the project.
+//! Symbolic links are followed before deciding where a name leads, so that neither `..` nor a link leads out of the
+//! project.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +14,16 @@ use crate::inputs::Inputs;
 
 /// A folder whose files a program may use.
 pub(crate) struct Project<'p> {
-    /// As a person calls it.
+    /// The path as given.
     folder: PathBuf,
-    /// With all symbolic links followed.
+    /// The path with all symbolic links resolved.
     root: PathBuf,
-    /// Where the files that it gives are noted.
+    /// Where opened files are noted.
     inputs: &'p Inputs,
 }
 
 impl<'p> Project<'p> {
-    /// The folder `root`, or else that of the main source.
+    /// Creates a project in the folder `root`, or else in that of the main source.
     pub(crate) fn new(main: &str, root: Option<&str>, inputs: &'p Inputs) -> Result<Self, Failure> {
         let beside = Path::new(main).parent().filter(|_| main != files::STANDARD);
         let folder = root.map(PathBuf::from).or_else(|| beside.map(Path::to_owned)).unwrap_or_default();
@@ -34,8 +33,8 @@ impl<'p> Project<'p> {
         Ok(Project { folder, root, inputs })
     }
 
-    /// The folder that names in a source count from: its own. A source from standard input lies
-    /// nowhere, so the project's.
+    /// Returns the folder that names in a source are relative to: its own. For standard input, which has no folder, the
+    /// project's.
     fn folder_of<'f>(&'f self, source: &'f str) -> &'f Path {
         if source == files::title(files::STANDARD) {
             return &self.folder;

@@ -1,7 +1,7 @@
 //! Diagnostics and failures, for people and as JSON.
 //!
-//! Texts for people are always coloured here; `output` takes the colours out where they
-//! would not be seen. So there is one way to draw, not two.
+//! Texts for people are always coloured here; `output` removes the colours where they would not be seen. So there is
+//! one way to draw, not two.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::exit::Failure;
 
-/// One diagnostic with its excerpt, ending with an empty line.
+/// Renders one diagnostic with its excerpt and an empty line at the end.
 pub(crate) fn diagnostic(sources: &[Source], diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity() {
         Severity::Error => Level::ERROR,
@@ -26,7 +26,7 @@ pub(crate) fn diagnostic(sources: &[Source], diagnostic: &Diagnostic) -> String 
     Renderer::styled().render(&[group]) + "\n\n"
 }
 
-/// The files that a diagnostic speaks of, that of its main place first.
+/// Returns the files that a diagnostic refers to, that of its main place first.
 fn files_of(diagnostic: &Diagnostic) -> Vec<FileId> {
     let mut files = vec![diagnostic.primary.span.file];
     for label in &diagnostic.others {
@@ -37,7 +37,7 @@ fn files_of(diagnostic: &Diagnostic) -> Vec<FileId> {
     files
 }
 
-/// The most characters of a message that are shown: a name in it may be as long as a source.
+/// The most characters of a message to show: a name in it may be as long as a source.
 const MESSAGE: usize = 1_000;
 
 fn shortened(message: &str) -> Cow<'_, str> {
@@ -47,8 +47,8 @@ fn shortened(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// The lines of one file that a diagnostic speaks of. Only these are given to whoever draws them,
-/// which takes time for every line it is given.
+/// Returns the excerpt of one file that a diagnostic refers to. Only these lines go to the renderer, which takes time
+/// for every line it is given.
 fn excerpt<'d>(
     sources: &'d [Source],
     file: FileId,
@@ -69,7 +69,7 @@ fn excerpt<'d>(
     Some(snippet.annotations(annotations.collect::<Vec<_>>()))
 }
 
-/// The lines from the first to the last place, in full.
+/// Returns the whole lines from the first place to the last.
 fn whole_lines<'r>(text: &str, places: impl Iterator<Item = &'r Range<usize>> + Clone) -> Range<usize> {
     let start = places.clone().map(|place| place.start).min().unwrap_or(0);
     let end = places.map(|place| place.end).max().unwrap_or(0);
@@ -78,22 +78,21 @@ fn whole_lines<'r>(text: &str, places: impl Iterator<Item = &'r Range<usize>> + 
     line_start..line_end
 }
 
-/// A place as a range that the text has, whatever the diagnostic says: drawing must not panic.
+/// Clamps a place to a range that the text has, whatever the diagnostic says: drawing must not panic.
 fn range(source: &Source, span: Span) -> Range<usize> {
     let boundary = |offset: u32| source.text.floor_char_boundary((offset as usize).min(source.text.len()));
     let start = boundary(span.start);
     start..boundary(span.end).max(start)
 }
 
-/// A failure, as `error:` and `help:` lines.
+/// Renders a failure as `error:` and `help:` lines.
 pub(crate) fn failure(failure: &Failure) -> String {
     let help = failure.help.as_ref();
     let help = help.map(|help| format!("{} {}\n", mark("help:", AnsiColor::BrightCyan), visible(help)));
     format!("{} {}\n{}", mark("error:", AnsiColor::BrightRed), visible(&failure.message), help.unwrap_or_default())
 }
 
-/// A text that does nothing to a terminal: control characters are written as escapes, except for ends of lines
-/// and tabs.
+/// Makes a text harmless to a terminal: control characters become escapes, except for line ends and tabs.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     let hidden = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(hidden) {
@@ -106,17 +105,17 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// A word in bold and in a colour.
+/// Renders a word in bold and in a colour.
 pub(crate) fn mark(word: &str, color: AnsiColor) -> String {
     paint(word, Style::new().bold().fg_color(Some(color.into())))
 }
 
-/// A word that steps back behind the others.
+/// Dims a word.
 pub(crate) fn dim(word: &str) -> String {
     paint(word, Style::new().dimmed())
 }
 
-/// A word that stands out.
+/// Renders a word in bold.
 pub(crate) fn bold(word: &str) -> String {
     paint(word, Style::new().bold())
 }
@@ -125,12 +124,12 @@ fn paint(word: &str, style: Style) -> String {
     format!("{style}{word}{style:#}")
 }
 
-/// `1 error`, `2 errors`.
+/// Renders a count: `1 error`, `2 errors`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A number in hexadecimal, with as many digits as its width has.
+/// Formats a number in hexadecimal, with as many digits as its width has.
 pub(crate) fn hex(value: u64, bits: u32) -> String {
     format!("0x{value:0digits$X}", digits = bits.div_ceil(4) as usize)
 }
@@ -148,10 +147,10 @@ pub(crate) struct DiagnosticData {
     fixes: Vec<FixData>,
 }
 
-/// A change that answers a diagnostic.
+/// A change that fixes a diagnostic.
 #[derive(Debug, Serialize)]
 struct FixData {
-    /// What is replaced, and with which text.
+    /// What is replaced, and by what text.
     #[serde(flatten)]
     replaced: LabelData,
     /// Whether `--fix` applies it.
@@ -166,7 +165,7 @@ struct LabelData {
     text: String,
 }
 
-/// Bytes from the beginning, and the line and column, both from 1.
+/// The byte offset from the beginning, and the line and column, both from 1.
 #[derive(Debug, Serialize)]
 struct PositionData {
     offset: u32,
@@ -174,7 +173,7 @@ struct PositionData {
     column: usize,
 }
 
-/// A diagnostic as data.
+/// Returns a diagnostic as data.
 pub(crate) fn diagnostic_data(sources: &[Source], diagnostic: &Diagnostic) -> DiagnosticData {
     DiagnosticData {
         code: diagnostic.code.name,
@@ -216,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// Places past the end and inside of a character are moved to where the text can be cut.
+    /// Places past the end or inside a character are moved to character boundaries.
     #[test]
     fn no_place_makes_drawing_panic() {
         let sources = [Source::new("t.isa", "é")];

@@ -1,8 +1,7 @@
-//! Ctrl-C, and being told to end. Usually either ends the process at once. A run listens instead: the first
-//! Ctrl-C asks it to end and to tell where it was, a second one ends the process. And while files take their
-//! names, both wait, so that either all files are new or none; also while the debugger's screen is shown, which leaves
-//! the terminal as it was. What has to be done before the end, such as ending other programs, is done before either of them ends
-//! the process.
+//! Ctrl-C and termination. Usually either ends the process at once. A run listens instead: the first Ctrl-C asks it to
+//! stop and report where it was, a second one ends the process. While files are being renamed, both signals wait, so
+//! that either all files are new or none; likewise while the debugger's screen is shown, which restores the terminal.
+//! Work needed before the end, such as ending other programs, is done before either signal ends the process.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
@@ -12,23 +11,23 @@ use signal_hook::{SigId, flag, low_level};
 
 use crate::exit::Exit;
 
-/// What the handlers share with the rest.
+/// What the handlers share with other code.
 struct Shared {
-    /// How many pieces of [deferred] work are going on, one inside another.
+    /// How many pieces of [deferred] work are in progress, one inside another.
     deferrals: AtomicUsize,
     /// Whether Ctrl-C ends the process at once.
     interrupt_ends: Arc<AtomicBool>,
-    /// Whether a request to end does.
+    /// Whether SIGTERM ends the process at once.
     terminate_ends: Arc<AtomicBool>,
     /// The last signal; 0 for none.
     last: Arc<AtomicUsize>,
-    /// Whether a run has been asked to end.
+    /// Whether a run has been asked to stop.
     pressed: Arc<AtomicBool>,
-    /// The handlers of a run, if one listens.
+    /// The handlers of a run, if it listens.
     listeners: Mutex<Vec<SigId>>,
-    /// What is done [before the end](before_end).
+    /// The work done [before the end](before_end).
     last_thing: OnceLock<fn()>,
-    /// Held by whoever must not be interrupted by the end of the process.
+    /// Held by code that the end of the process must not interrupt.
     unending: Mutex<()>,
 }
 
@@ -44,27 +43,27 @@ static SHARED: LazyLock<Shared> = LazyLock::new(|| {
         unending: Mutex::default(),
     };
     for (signal, ends) in [(SIGINT, &shared.interrupt_ends), (SIGTERM, &shared.terminate_ends)] {
-        // Where no handler can be installed, the signal ends the process as it always did.
+        // Where no handler can be installed, the signal ends the process as usual.
         let _ = flag::register_conditional_default(signal, Arc::clone(ends));
         let _ = flag::register_usize(signal, Arc::clone(&shared.last), signal as usize);
     }
     shared
 });
 
-/// Whether a signal has come that is [put off](deferred): whoever works at something long had better end it.
+/// Whether a [deferred] signal is waiting: long work had better stop.
 pub(crate) fn is_waiting() -> bool {
     SHARED.last.load(Ordering::SeqCst) != 0
 }
 
-/// Whether somebody has pressed Ctrl-C; whoever has seen it takes it back. From the first time this is
-/// asked, Ctrl-C does not end the process before it is pressed again.
+/// Returns the flag that Ctrl-C sets; the caller clears it. From the first call on, Ctrl-C ends the process only when
+/// pressed again.
 pub(crate) fn pressed() -> Arc<AtomicBool> {
     SHARED.listen();
     SHARED.pressed.clone()
 }
 
-/// From now on, this is done before a signal ends the process. A handler may do next to nothing, so a thread of its own waits for
-/// each signal. The first who asks is served; the process has one thing of this kind.
+/// Does this work before a signal ends the process, from now on. A handler may do almost nothing, so a separate thread
+/// waits for each signal. Only the first call has an effect: the process has one such piece of work.
 pub(crate) fn before_end(work: fn()) {
     let mut is_new = false;
     SHARED.last_thing.get_or_init(|| {
@@ -73,7 +72,7 @@ pub(crate) fn before_end(work: fn()) {
     });
     if is_new {
         for (signal, ends) in [(SIGINT, &SHARED.interrupt_ends), (SIGTERM, &SHARED.terminate_ends)] {
-            // Where nobody can wait for a signal, it ends the process as it always did.
+            // Where no thread can wait for a signal, it ends the process as usual.
             if wait_for(signal).is_ok() {
                 ends.store(false, Ordering::SeqCst);
             }
@@ -101,15 +100,14 @@ fn wait_for(_: i32) -> std::io::Result<()> {
     Err(std::io::ErrorKind::Unsupported.into())
 }
 
-/// Ends the process as a signal does.
+/// Ends the process as the signal would.
 fn end(signal: i32) -> ! {
     let _ = low_level::emulate_default_handler(signal);
     std::process::exit(128 + signal)
 }
 
-/// Does something that no signal interrupts. One that came meanwhile has its effect afterwards; if
-/// that is the end of the process, what was made is dropped before. Inside of other deferred work, signals
-/// wait for the end of that.
+/// Does work that no signal interrupts. A signal that came meanwhile takes effect afterwards; if it ends the process,
+/// the result is dropped first. Inside other deferred work, signals wait until that is done.
 pub(crate) fn deferred<T>(work: impl FnOnce() -> T) -> T {
     let is_inner = SHARED.deferrals.fetch_add(1, Ordering::SeqCst) > 0;
     let result = if is_inner { work() } else { until_done(work) };
@@ -152,7 +150,7 @@ impl Shared {
     fn listen(&self) {
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         if listeners.is_empty() {
-            // In this order: the second signal finds what the first one has set.
+            // In this order: the second signal's handler checks the flag that the first signal's handler sets.
             let second = flag::register_conditional_shutdown(SIGINT, Exit::Interrupted as i32, self.pressed.clone());
             let first = flag::register(SIGINT, self.pressed.clone());
             listeners.extend([second, first].into_iter().flatten());
@@ -160,7 +158,7 @@ impl Shared {
         }
     }
 
-    /// Whether somebody did listen.
+    /// Stops listening; returns whether a run did listen.
     fn stop_listening(&self) -> bool {
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
         listeners.drain(..).filter(|id| low_level::unregister(*id)).count() > 0
@@ -177,7 +175,7 @@ mod tests {
 
     const FOLDER: &str = "LATHE_TEST_SIGNALS";
 
-    /// What the other test runs in a process of its own: a signal comes between two files.
+    /// Run by another test in a separate process: a signal comes between two files.
     #[test]
     fn two_files_and_a_signal() {
         let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -190,8 +188,8 @@ mod tests {
         write("after");
     }
 
-    /// Run in a process of its own, too: files are written while a screen is shown, which must be left in order
-    /// after a signal.
+    /// Also run in a separate process: a file is written while a screen is shown, which must be left properly after a
+    /// signal.
     #[test]
     fn a_file_inside_of_a_screen_and_a_signal() {
         let Some(folder) = std::env::var_os(FOLDER) else { return };
@@ -209,7 +207,8 @@ mod tests {
         write("after");
     }
 
-    /// What a test of this module leaves in a folder, run in a process of its own, and the signal that ended it.
+    /// Runs a test of this module in a separate process; returns what it leaves in a folder, and the signal that ended
+    /// it.
     fn left_by(test: &str) -> (Vec<String>, Option<i32>) {
         let folder = tempfile::tempdir().unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap());

@@ -1,4 +1,5 @@
-//! Other people's programs that some commands run: synthesisers, simulators, solvers. Lathe needs none of them for anything else.
+//! External programs that some commands run: synthesisers, simulators, solvers. Lathe needs none of them for anything
+//! else.
 
 use std::io::{ErrorKind, Read, Write as _};
 use std::path::Path;
@@ -8,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::exit::Failure;
 use crate::signals;
 
-/// The tools that are running. A signal that ends this process ends them first: a solver that nobody listens to any more would go on
-/// until its time is up.
+/// The running tools. A signal that ends this process ends them first: an abandoned solver would go on until its time
+/// is up.
 struct Running {
     tools: Vec<Child>,
     /// Whether this process is about to end.
@@ -23,7 +24,8 @@ impl Running {
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, for whoever goes on. If the process is about to end, nobody does: that a tool was ended is no news for anybody.
+    /// Locks for callers that go on afterwards. If the process is about to end, this never returns: that a tool was
+    /// killed is not news.
     fn lock_and_go_on() -> MutexGuard<'static, Running> {
         let running = Running::lock();
         if running.is_ending {
@@ -38,22 +40,22 @@ impl Running {
     fn end_all() {
         let mut running = Running::lock();
         running.is_ending = true;
-        // One that has ended by itself cannot be ended any more, and need not be.
+        // A tool that has already ended cannot be killed, and need not be.
         running.tools.iter_mut().for_each(|tool| drop(tool.kill().and_then(|()| tool.wait())));
     }
 }
 
-/// What a tool has said, and how it ended.
+/// What a tool printed, and how it ended.
 pub(crate) struct Said {
     pub(crate) text: String,
     pub(crate) complaint: String,
     pub(crate) succeeded: bool,
 }
 
-/// Runs a tool in a folder, or in this one, with something at its standard input.
+/// Runs a tool in a folder, or in the current one, with this text at its standard input.
 ///
 /// # Errors
-/// If it cannot be run, with the package that has it.
+/// If the tool cannot be run; the failure names the package that has it.
 pub(crate) fn run(tool: &str, folder: Option<&Path>, arguments: &[&str], input: &str) -> Result<Said, Failure> {
     let mut command = Command::new(tool);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -73,7 +75,7 @@ pub(crate) fn run(tool: &str, folder: Option<&Path>, arguments: &[&str], input: 
     drop(running);
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            // A tool that ends before it has read everything says why by itself.
+            // A tool that ends before it has read everything says why itself.
             let _ = stdin.map(|mut stdin| stdin.write_all(input.as_bytes()));
         });
         let complaint = scope.spawn(move || everything(stderr));
@@ -86,10 +88,11 @@ pub(crate) fn run(tool: &str, folder: Option<&Path>, arguments: &[&str], input: 
     })
 }
 
-/// Looks whether tools are there, for a command that runs one after the other and would find out late that the last is missing.
+/// Checks that tools are installed, for a command that runs one after another and would find out late that the last is
+/// missing.
 ///
 /// # Errors
-/// If some are not, with the packages that have them.
+/// If some are not installed; the failure names their packages.
 pub(crate) fn check(tools: &[&str]) -> Result<(), Failure> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
@@ -109,14 +112,14 @@ pub(crate) fn check(tools: &[&str]) -> Result<(), Failure> {
     Err(failure.help(format!("install what is missing: `apt install {}`", packages.join(" "))))
 }
 
-/// What comes out of a pipe until it is closed. A tool that closes it early has said what it had to say.
+/// Reads a pipe until it is closed. A tool that closes it early has said what it had to say.
 fn everything(pipe: Option<impl Read>) -> String {
     let mut bytes = Vec::new();
     let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Takes a tool that is at its end from those that are running.
+/// Removes a tool that has ended from the running ones.
 fn forget(id: u32) -> Option<Child> {
     let mut running = Running::lock_and_go_on();
     let at = running.tools.iter().position(|tool| tool.id() == id)?;
@@ -124,22 +127,22 @@ fn forget(id: u32) -> Option<Child> {
 }
 
 impl Said {
-    /// What it said, if all went well.
+    /// Returns what the tool printed, if it succeeded.
     ///
     /// # Errors
-    /// With its own words.
+    /// If it failed, in its own words.
     pub(crate) fn if_well(self, tool: &str) -> Result<String, Failure> {
         if self.succeeded { Ok(self.text) } else { Err(self.failure(tool)) }
     }
 
-    /// That it failed, in its own words.
+    /// Reports that the tool failed, in its own words.
     pub(crate) fn failure(&self, tool: &str) -> Failure {
         let words = if self.complaint.is_empty() { self.text.trim() } else { &self.complaint };
         Failure::input(format!("`{tool}` failed: {words}"))
     }
 }
 
-/// The package that has a tool, in Debian.
+/// Returns the Debian package of a tool.
 fn package(tool: &str) -> &str {
     if tool == "vvp" { "iverilog" } else { tool }
 }

@@ -1,8 +1,8 @@
 //! Reading files of single-step test vectors.
 //!
-//! A file is read test by test and each is handed on at once, so that large files need no
-//! more memory than their text. Names are looked up while reading: what comes out refers to
-//! registers and memories of one machine, and all values are in range.
+//! A file is read test by test and each test is passed on at once, so that large files need no more memory than their
+//! text. Names are looked up while reading: tests refer to registers and memories of one machine, and all values are in
+//! range.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,23 +16,23 @@ use serde::{Deserialize, Deserializer};
 /// One test.
 #[derive(Debug, Default)]
 pub(crate) struct Vector {
-    /// What it calls itself; empty if it does not.
+    /// Its name in the file; may be empty.
     pub(crate) name: String,
-    /// Where it stands in its file, from 1.
+    /// Its position in the file, from 1.
     pub(crate) number: usize,
     /// The state before.
     pub(crate) before: Setting,
-    /// What must be so after.
+    /// The state required after.
     pub(crate) after: Setting,
-    /// What the console has to give.
+    /// Console input.
     pub(crate) input: Vec<u8>,
-    /// What the console must be given.
+    /// Required console output.
     pub(crate) output: Option<Vec<u8>>,
     /// How the step must end.
     pub(crate) status: Option<Status>,
     /// How many cycles it must take.
     pub(crate) cycles: Option<u64>,
-    /// What buses have to give and must be given, in order.
+    /// Bus reads to answer and bus writes to expect, in order.
     pub(crate) transfers: Vec<(DeviceId, Transfer)>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Transfer {
     pub(crate) direction: Direction,
 }
 
-/// Which way a value goes over a bus.
+/// The direction of a bus transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
@@ -52,7 +52,7 @@ pub(crate) enum Direction {
 }
 
 impl Vector {
-    /// Its name, or its number.
+    /// Returns the test's name or its number.
     pub(crate) fn title(&self) -> String {
         if self.name.is_empty() { format!("number {}", self.number) } else { format!("`{}`", self.name) }
     }
@@ -74,7 +74,7 @@ impl Setting {
     }
 }
 
-/// A position in [`Names`].
+/// An index into [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NameId(usize);
 
@@ -95,7 +95,7 @@ pub(crate) struct Named {
     pub(crate) name: String,
     /// What it stands for.
     pub(crate) meaning: Meaning,
-    /// Whether it is left out when states are compared.
+    /// Whether to leave it out when states are compared.
     pub(crate) ignored: bool,
 }
 
@@ -111,7 +111,7 @@ pub(crate) enum Meaning {
 }
 
 impl Names {
-    /// The names of a machine, and those that are to be passed over.
+    /// Collects the names of a machine, and those to ignore.
     pub(crate) fn new(isa: &Isa, ignored: &[String]) -> Names {
         let pc = (&isa.pc.name, Meaning::Pc(isa.pc.width));
         let memories = isa.memories.iter().zip(0..).map(|(memory, id)| (&memory.name, Meaning::Memory(MemoryId(id))));
@@ -131,17 +131,17 @@ impl Names {
         Names { list, index, cells, has_console, buses }
     }
 
-    /// What a name stands for.
+    /// Returns the name with what it stands for.
     pub(crate) fn get(&self, id: NameId) -> &Named {
         &self.list[id.0]
     }
 
-    /// Whether the memory is left out when states are compared.
+    /// Whether to leave the memory out when states are compared.
     pub(crate) fn ignores(&self, memory: MemoryId) -> bool {
         self.list.iter().any(|named| named.ignored && matches!(named.meaning, Meaning::Memory(id) if id == memory))
     }
 
-    /// Looks a name up; `None` for one that is to be passed over.
+    /// Looks a name up; `None` for an ignored one.
     fn find(&self, name: &str) -> Result<Option<NameId>, String> {
         self.index.get(name).copied().ok_or_else(|| {
             let near = nearest(name, self.list.iter().map(|named| named.name.as_str()));
@@ -157,8 +157,8 @@ impl Named {
     }
 }
 
-/// Reads all tests of a file and hands each on. What is wrong comes back as a text with the line
-/// and column, the test and the key; `each` can be what finds it.
+/// Reads all tests of a file and passes each on. A problem comes back as text with the line and column, the test and
+/// the key; `each` may report one too.
 pub(crate) fn read(
     text: &[u8],
     names: &Names,
@@ -170,7 +170,7 @@ pub(crate) fn read(
     read.and_then(|()| deserializer.end()).map_err(|error| explain(&reader, &error))
 }
 
-/// The words of the JSON reader, with its place before them and ours after them.
+/// Formats a JSON error: the reader's position and message, then our test and key.
 fn explain(reader: &Reader, error: &serde_json::Error) -> String {
     let (line, column) = (error.line(), error.column());
     let words = error.to_string();
@@ -180,17 +180,17 @@ fn explain(reader: &Reader, error: &serde_json::Error) -> String {
     format!("line {line}, column {column}: {words}{test}{key}")
 }
 
-/// What is kept while reading: the test so far, and the key that is being read.
+/// What is kept while reading: the current test and key.
 struct Reader<'n> {
     names: &'n Names,
     vector: Vector,
-    /// What stands before the key: `initial.` and the like, or nothing.
+    /// The prefix of the key: `initial.` and the like, or nothing.
     section: &'static str,
     key: String,
 }
 
 impl Reader<'_> {
-    /// Before the next test. Allocations are kept.
+    /// Prepares for the next test, keeping allocations.
     fn begin(&mut self) {
         let vector = &mut self.vector;
         vector.name.clear();
@@ -211,7 +211,7 @@ impl Reader<'_> {
     }
 }
 
-/// The array of a whole file.
+/// The array that makes up the file.
 struct Tests<'r, 'n> {
     reader: &'r mut Reader<'n>,
     each: &'r mut dyn FnMut(&Vector) -> Result<(), String>,
@@ -244,7 +244,7 @@ impl<'de> Visitor<'de> for Tests<'_, '_> {
 /// One test.
 struct Test<'r, 'n>(&'r mut Reader<'n>);
 
-/// Which of the two states of a test.
+/// One of the two states of a test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,
@@ -300,7 +300,7 @@ fn unknown_key(key: &str) -> String {
 }
 
 impl Reader<'_> {
-    /// Reads what belongs to the key of a test.
+    /// Reads the value of a test's key.
     fn read_value<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         match self.key.as_str() {
             "name" => map.next_value_seed(Key(&mut self.vector.name))?,
@@ -321,7 +321,7 @@ impl Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Reads what goes over the bus whose name is the key.
+    /// Reads the transfers of the bus that the key names.
     fn read_transfers<'de, A: MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
         let bus = self.names.buses.iter().find(|(name, ..)| *name == self.key);
         let Some((_, id, addresses, values)) = bus else { return Ok(()) };
@@ -338,7 +338,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text that is put into a string that is there already.
+/// A text read into an existing string.
 struct Key<'s>(&'s mut String);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {

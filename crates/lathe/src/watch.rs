@@ -1,4 +1,4 @@
-//! `--watch`: does something again whenever one of the files that it read has changed.
+//! `--watch`: repeats a command whenever one of the files that it read changes.
 
 use std::time::Duration;
 
@@ -6,12 +6,11 @@ use crate::exit::Failure;
 use crate::inputs::Inputs;
 use crate::{files, output, render};
 
-/// How often the files are looked at. Looking is cheap and works on every file system, which
-/// waiting for events of the system does not.
+/// How often to check the files. Checking is cheap and works on every file system, unlike file system events.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Does it now and whenever a file changes, until the process is ended. Mistakes are told and waited
-/// for: whoever watches is about to mend them.
+/// Runs `once` now and after every change of a file, until the process is ended. Errors are printed and do not end the
+/// watch: the user is about to correct them.
 pub(crate) fn forever<T>(mut once: impl FnMut(&Inputs) -> Result<T, Failure>) -> ! {
     loop {
         let inputs = Inputs::default();
@@ -25,7 +24,7 @@ pub(crate) fn forever<T>(mut once: impl FnMut(&Inputs) -> Result<T, Failure>) ->
     }
 }
 
-/// That these names can be watched: standard input cannot.
+/// Checks that these names can be watched: standard input cannot.
 pub(crate) fn check<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<(), Failure> {
     if names.into_iter().any(|name| name == files::STANDARD) {
         return Err(Failure::usage("standard input cannot be watched").help("give the name of a file"));

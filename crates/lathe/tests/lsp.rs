@@ -1,4 +1,4 @@
-//! `lathe lsp`, driven by clients that were not written for it.
+//! `lathe lsp`, driven by independent clients.
 #![cfg(feature = "lsp")]
 
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lsp")
 }
 
-/// Random edits of each file; more of them with LATHE_EDITS. The 10,000 of a long run are made in
-/// `crates/lathe-lsp/tests/edits.rs`, where no process has to be started for each comparison.
+/// Returns the number of random edits of each file; `LATHE_EDITS` sets another. The 10,000 of a long run are made in
+/// `crates/lathe-lsp/tests/edits.rs`, where no comparison has to start a process.
 fn edits() -> String {
     let asked = std::env::var("LATHE_EDITS").ok().and_then(|count| count.parse().ok()).unwrap_or(60);
     asked.min(1_000).to_string()

@@ -1,5 +1,5 @@
-//! Commands on pages: those of the README run as they are typed, in their order; those of every other page name
-//! commands and flags that exist. What the tutorial's commands print is in `tutorial.rs`.
+//! Commands on pages: those of the README are run as typed, in order; those of every other page name existing commands
+//! and flags. `tutorial.rs` checks what the tutorial's commands print.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What stands after `$ ` on a page, without the remark after it.
+/// Returns the commands after `$ ` on a page, without the remarks after them.
 fn commands(page: &str) -> Vec<&str> {
     let typed = page.lines().filter_map(|line| line.strip_prefix("$ "));
     typed.map(|line| line.split_once("  #").map_or(line, |(command, _)| command).trim()).collect()
@@ -24,7 +24,7 @@ fn lathe(arguments: &[&str], folder: &Path) -> Command {
     command
 }
 
-/// A fresh clone, as far as the README's commands look at it.
+/// A fresh clone, as far as the README's commands need it.
 #[test]
 fn the_commands_of_the_readme_work_as_typed() {
     let clone = tempfile::tempdir().unwrap();
@@ -45,7 +45,7 @@ fn the_commands_of_the_readme_work_as_typed() {
             ["cargo", "lathe", arguments @ ..] | ["lathe", arguments @ ..] => arguments,
             _ => panic!("the test cannot run `{typed}`"),
         };
-        // The commands after the machine of one's own are typed in the clone again.
+        // The commands after the reader's own machine are typed in the clone again.
         if arguments == ["machines"] {
             folder = clone.path().to_owned();
         }
@@ -60,7 +60,7 @@ fn the_commands_of_the_readme_work_as_typed() {
     assert!(count >= 14, "{count} commands: the page has lost some");
 }
 
-/// Every page of the project that people read.
+/// Returns every page of the project that people read.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md"), root().join("CONTRIBUTING.md"), root().join("ARCHITECTURE.md")];
     for folder in ["docs", "machines", "editors", "crates"] {
@@ -80,7 +80,7 @@ fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
     }
 }
 
-/// The flags among these words, without their values.
+/// Returns the flags among these words, without their values.
 fn flags<'w>(words: &[&'w str]) -> Vec<&'w str> {
     let flags = words.iter().take_while(|word| !matches!(**word, "|" | "||" | ";"));
     flags.filter(|word| word.starts_with('-') && word.len() > 1).map(|word| word.split('=').next().unwrap()).collect()

@@ -1,6 +1,6 @@
-//! The picture at the top of the README: a terminal in which the real program runs.
+//! The picture at the top of the README: a terminal that runs the real program.
 //!
-//! `cargo xtask picture`, or this test with `LATHE_UPDATE=1`, makes it again.
+//! `cargo xtask picture`, or this test with `LATHE_UPDATE=1`, regenerates it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn picture_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/picture.svg")
 }
 
-/// The lines of the session, and which of them were typed.
+/// Returns the lines of the session, and whether each was typed.
 fn session() -> Vec<(bool, String)> {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/duo16/programs/");

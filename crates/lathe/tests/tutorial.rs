@@ -3,14 +3,13 @@
 //!
 //! The mark of a block says what it is:
 //!
-//! - `file=NAME` is the whole content of a file; `append=NAME` goes to the end of it.
-//! - `change=NAME`: each line takes the place of the row with the same syntax column.
-//! - `console`: commands after `$ `, each with what it prints, on both streams. `exit=N` is the
-//!   exit code of the last; all others end with 0.
+//! - `file=NAME` is the whole content of a file; `append=NAME` is appended to it.
+//! - `change=NAME`: each line replaces the row with the same syntax column.
+//! - `console`: commands after `$ `, each with what it prints, on both streams. `exit=N` is the exit code of the last;
+//!   all others end with 0.
 //!
-//! A block without any of these is refused, so that nothing on the page goes unchecked.
-//! The guide to a board in `docs/hardware.md` goes on with the machine that the tutorial ends with; its blocks are marked in
-//! the same way.
+//! A block without any of these is refused, so that nothing on the page goes unchecked. The guide to a board in
+//! `docs/hardware.md` continues with the tutorial's final machine; its blocks are marked in the same way.
 //! `LATHE_UPDATE=1` writes what the commands print into the page; read it before you keep it.
 
 use std::io::{Read, Write};
@@ -35,7 +34,7 @@ struct Block<'p> {
 }
 
 impl<'p> Block<'p> {
-    /// The value of `name=value` in the mark.
+    /// Returns the value of `name=value` in the mark.
     fn attribute(&self, name: &str) -> Option<&'p str> {
         self.mark.split(' ').find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
     }
@@ -45,7 +44,7 @@ impl<'p> Block<'p> {
     }
 }
 
-/// Prose and blocks in turn.
+/// Prose and blocks alternating.
 enum Part<'p> {
     Prose(&'p str),
     Block(Block<'p>),
@@ -66,7 +65,7 @@ fn parts(page: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// A folder of its own, as the reader has one.
+/// A folder like the reader's.
 struct Desk {
     folder: tempfile::TempDir,
 }
@@ -84,7 +83,7 @@ impl Desk {
         std::fs::write(self.path(name), text).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 
-    /// Does what a block says; gives the block as it should stand on the page.
+    /// Does what a block says; returns the block as the page should have it.
     fn follow(&self, block: &Block) -> String {
         if let Some(name) = block.attribute("file") {
             self.write(name, &block.text());
@@ -139,7 +138,7 @@ impl Desk {
         }
     }
 
-    /// Both streams into one pipe, so that they come in the order in which a terminal shows them.
+    /// Runs Lathe with both streams in one pipe, so that they come in the order in which a terminal shows them.
     fn lathe(&self, arguments: &[&str], input: &str) -> (String, i32) {
         let (mut reader, writer) = std::io::pipe().expect("there are pipes");
         let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
@@ -150,9 +149,9 @@ impl Desk {
         }
         command.env("NO_COLOR", "1");
         let mut child = command.spawn().expect("the binary is there");
-        // The command keeps its ends of the pipe open, and we would wait for ourselves.
+        // The command keeps its ends of the pipe open; without this, the read would never end.
         drop(command);
-        // A program that ends before it has read everything closes the pipe; that is its right.
+        // A program that ends before it has read everything closes the pipe, as it may.
         let _ = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
         let mut printed = String::new();
         reader.read_to_string(&mut printed).expect("it prints text");
@@ -192,8 +191,8 @@ fn every_step_comes_out_as_the_page_shows() {
     println!("{commands} commands");
 }
 
-/// The way from the tutorial's machine to a board, as far as it can be gone without one. Commands are typed into a shell one after
-/// the other; what stands below one is what it prints.
+/// The way from the tutorial's machine to a board, as far as possible without one. Commands are typed into a shell in
+/// order; the text below a command is what it prints.
 #[test]
 fn the_guide_to_a_board_works_as_typed() {
     const TOOLS: [&str; 6] = ["iverilog", "vvp", "verilator", "yosys", "nextpnr-ice40", "icepack"];
@@ -222,7 +221,7 @@ fn the_guide_to_a_board_works_as_typed() {
 }
 
 impl Desk {
-    /// Types the commands of a block into a shell; gives how many there were. Nobody can be asked to hold a board.
+    /// Types the commands of a block into a shell; returns how many there were. Commands that need a board are skipped.
     fn type_in(&self, block: &Block, folder: &mut PathBuf) -> usize {
         let binary = Path::new(env!("CARGO_BIN_EXE_lathe")).parent().expect("it is in a folder").to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -255,7 +254,7 @@ impl Desk {
     }
 }
 
-/// Links to other pages lead to files and headings that are there.
+/// Links to other pages lead to existing files and headings.
 #[test]
 fn links_lead_somewhere() {
     let page = page();

@@ -22,7 +22,7 @@ pub(super) fn execute(arguments: &Asm) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// What was asked for, as far as it can be told without the program.
+/// What was asked for, as far as it is known without the program.
 struct Job<'a> {
     arguments: &'a Asm,
     options: Options,
@@ -38,7 +38,7 @@ impl<'a> Job<'a> {
         Ok(Job { arguments, options, targets: outputs::targets(arguments)? })
     }
 
-    /// Assembles and writes. Nothing is written before everything is made.
+    /// Assembles and writes. Nothing is written until everything is ready.
     fn once(&self, inputs: &Inputs) -> Result<(), Failure> {
         let Asm { source, assembly, .. } = self.arguments;
         let text = program::source_text(source, inputs)?;
@@ -64,7 +64,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What was assembled, as data.
+/// The assembled files, as data.
 #[derive(Debug, Serialize)]
 struct AsmData<'a> {
     ok: bool,
@@ -81,7 +81,7 @@ pub(super) struct FileData<'a> {
     pub(super) bytes: usize,
 }
 
-/// Standard input can be read once, by one, and standard output written by one.
+/// Checks that at most one reader uses standard input, once, and at most one writer standard output.
 fn check_standard_input(arguments: &Asm) -> Result<(), Failure> {
     if arguments.answer() == Format::Json && arguments.output.as_deref() == Some(files::STANDARD) {
         let message = "the image and the JSON cannot both go to standard output";

@@ -1,5 +1,5 @@
-//! `lathe bench`: measures the engines and shows the ratios. What is measured, and how, is
-//! in `lathe-benches`; this is the command line, the table and the JSON.
+//! `lathe bench`: measures the engines and shows the ratios. What is measured, and how, is in `lathe-benches`; this
+//! file has the command line, the table and the JSON.
 
 mod real;
 
@@ -26,10 +26,10 @@ const JIT: Contestant = Contestant::Engine(EngineKind::Jit);
 const FAST: Contestant = Contestant::Engine(EngineKind::Fast);
 const REFERENCE: Contestant = Contestant::Engine(EngineKind::Interpreter);
 
-/// Instructions of a run, unless another number is asked for.
+/// The default number of instructions in a run.
 const STEPS: u64 = 200_000_000;
 
-/// Measures and tells.
+/// Measures and reports.
 pub(super) fn execute(arguments: &Bench) -> Outcome {
     if arguments.real {
         return real::execute(arguments);
@@ -53,22 +53,22 @@ fn steps(arguments: &Bench) -> u64 {
     arguments.steps.unwrap_or(STEPS)
 }
 
-/// Programs of one machine that stand in one table.
+/// Programs of one machine that share a table.
 struct Table {
     isa: Arc<Isa>,
     programs: Vec<Measurand>,
     baselines: Baselines,
 }
 
-/// A program that is to be measured.
+/// A program to measure.
 struct Measurand {
     name: String,
     image: Image,
-    /// It is shown apart, and does not count for the mean.
+    /// Whether it is shown separately, outside the mean.
     changes_itself: bool,
 }
 
-/// What is to be measured: programs that were given, or those of one machine, or of all.
+/// Returns what to measure: the programs given, or those of one machine, or of all.
 fn tables(arguments: &Bench) -> Result<Vec<Table>, Failure> {
     match (arguments.programs.as_slice(), arguments.machine.machine.as_deref()) {
         ([], Some(name)) => Ok(vec![benchmark(name)?]),
@@ -80,7 +80,7 @@ fn tables(arguments: &Bench) -> Result<Vec<Table>, Failure> {
     }
 }
 
-/// The benchmark programs of a machine that comes with Lathe.
+/// Returns the benchmark programs of a shipped machine.
 fn benchmark(name: &str) -> Result<Table, Failure> {
     let machine = Machine::from(machine::load(name)?);
     let known = lathe_machines::find(name).map(|known| programs::of(known.name)).into_iter().flatten();
@@ -98,7 +98,7 @@ fn benchmark(name: &str) -> Result<Table, Failure> {
     Ok(Table { isa: machine.isa().clone(), programs, baselines: Baselines::All })
 }
 
-/// A program that was given.
+/// Loads a program given on the command line.
 fn own(name: &str, machine: Option<&str>) -> Result<Table, Failure> {
     let assembly = AssemblyArguments::default();
     let request = Request { name, machine, from: None, load_at: None, assembly: &assembly };
@@ -124,7 +124,7 @@ impl Table {
     }
 }
 
-/// A line on the terminal that says how far it is, or a line for each program elsewhere.
+/// Progress: one line rewritten on the terminal, or a line per program elsewhere.
 enum Progress {
     Terminal,
     Lines,
@@ -152,7 +152,7 @@ impl Progress {
     }
 }
 
-/// What came of the programs of one machine.
+/// The results for the programs of one machine.
 struct Report {
     machine: String,
     rows: Vec<Row>,
@@ -183,30 +183,30 @@ impl Row {
 }
 
 impl Report {
-    /// The hand-written interpreter, or the reference interpreter where there is none.
+    /// Returns the hand-written interpreter, or the reference interpreter where there is none.
     fn base(&self) -> Contestant {
         let by_hand = self.rows.iter().all(|row| row.score(Contestant::ByHand).is_some());
         if by_hand { Contestant::ByHand } else { REFERENCE }
     }
 
-    /// Those with a column of ratios.
+    /// Returns the contestants that have a column of ratios.
     fn others(&self) -> Vec<Contestant> {
         let all = EngineKind::ALL.map(Contestant::Engine).into_iter().chain([Contestant::Translation]);
         let took_part = |one: &Contestant| self.rows.iter().any(|row| row.score(*one).is_some());
         all.filter(|one| *one != self.base()).filter(took_part).collect()
     }
 
-    /// The programs that count for the mean and its goals.
+    /// Returns the programs that count for the mean and its goals.
     fn ordinary(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| !row.changes_itself)
     }
 
-    /// Those that are shown apart.
+    /// Returns the programs that are shown separately.
     fn changing(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().filter(|row| row.changes_itself)
     }
 
-    /// The geometric mean of the best ratios, over the programs that have one.
+    /// Returns the geometric mean of the best ratios over the programs that have one.
     fn mean(&self, contestant: Contestant) -> Option<f64> {
         geometric_mean(self.ordinary().filter_map(|row| row.ratio(contestant, self.base())).map(|ratio| ratio.best))
     }
@@ -244,7 +244,7 @@ impl Report {
         text + "\n"
     }
 
-    /// Why a program has no translation.
+    /// Explains why programs have no translation.
     fn notes(&self) -> Vec<String> {
         let without = self.ordinary().filter_map(|row| Some((&row.name, row.measured.no_translation.as_ref()?)));
         without.map(|(name, why)| format!("{name}: not translated for gcc, because {why}")).collect()
@@ -318,7 +318,7 @@ fn millions(score: &Score) -> f64 {
     1e-6 / score.best()
 }
 
-/// None of nothing.
+/// Returns `None` for no ratios.
 fn geometric_mean(ratios: impl Iterator<Item = f64>) -> Option<f64> {
     let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
     (!logarithms.is_empty()).then(|| (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp())
@@ -329,13 +329,13 @@ fn cell(ratio: Option<Ratio>) -> String {
     format!("  {:>16}", text.unwrap_or_else(|| "-".to_owned()))
 }
 
-/// Under the best, not under the median.
+/// Formats a mean to stand under the best ratio, not under the median.
 fn mean_cell(mean: Option<f64>) -> String {
     let text = mean.map(|mean| format!("{mean:.2}"));
     format!("  {:>8}        ", text.unwrap_or_else(|| "-".to_owned()))
 }
 
-/// A goal, and what came of it.
+/// A goal and its result.
 #[derive(Debug, Serialize)]
 struct Reached {
     what: &'static str,
@@ -356,7 +356,7 @@ impl Reached {
 #[derive(Debug, Serialize)]
 struct BenchData<'r> {
     rounds: u32,
-    /// Of a run; the reference interpreter does a part of them.
+    /// Steps of a run; the reference interpreter does a part of them.
     steps: u64,
     machines: Vec<MachineData<'r>>,
 }
@@ -364,7 +364,7 @@ struct BenchData<'r> {
 #[derive(Debug, Serialize)]
 struct MachineData<'r> {
     machine: &'r str,
-    /// What ratios are relative to.
+    /// The contestant that ratios are relative to.
     base: &'static str,
     programs: Vec<ProgramData>,
     means: Vec<MeanData>,
@@ -375,7 +375,7 @@ struct MachineData<'r> {
 #[derive(Debug, Serialize)]
 struct ProgramData {
     name: String,
-    /// It does not count for the means then.
+    /// Whether it is left out of the means.
     changes_itself: bool,
     scores: Vec<ScoreData>,
 }

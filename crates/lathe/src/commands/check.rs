@@ -1,4 +1,4 @@
-//! `lathe check`: checks a definition and says what is in it.
+//! `lathe check`: checks a definition and summarises it.
 
 use std::collections::BTreeSet;
 
@@ -45,11 +45,11 @@ fn once(arguments: &Check, inputs: &Inputs) -> Outcome {
     Ok(checked.exit())
 }
 
-/// How often a mended text is looked at again: one mistake can hide another.
+/// The most rounds of fixes: one mistake can hide another.
 const ROUNDS: usize = 8;
 
-/// Mends in a file what can be mended without asking. The file is written once, whole, and only if
-/// it has fewer errors than before. Gives how many places were mended.
+/// Applies the safe fixes to a file. The file is written once, whole, and only if it has fewer errors than before.
+/// Returns how many places were fixed.
 fn mend(name: &str) -> Result<usize, Failure> {
     if name == files::STANDARD || lathe_machines::find(name).is_some() {
         let message = "`--fix` changes a file, and this is none";
@@ -57,7 +57,7 @@ fn mend(name: &str) -> Result<usize, Failure> {
     }
     let bytes = files::read(name, limits::DEFINITION_BYTES as u64)?;
     let mut text = files::text(name, bytes.clone())?;
-    // What some editors put before the text is not part of it, but is kept.
+    // A leading byte order mark is not part of the text, but is kept.
     let before = bytes.len() - text.len();
     let mut count = 0;
     for _ in 0..ROUNDS {
@@ -101,7 +101,7 @@ fn verdict(checked: &Checked) -> String {
     }
 }
 
-/// What is in the definition, one line for each kind of thing.
+/// Summarises the definition, one line for each kind of thing.
 fn summary(isa: &Isa, coverage: &Coverage) -> String {
     let lines = [
         ("instructions", instructions(isa)),
@@ -117,13 +117,12 @@ fn summary(isa: &Isa, coverage: &Coverage) -> String {
     format!("{}  {title}\n\n{}", render::bold(&isa.name), lines.collect::<String>())
 }
 
-/// Columns before the text of a line of the summary.
+/// The indentation of the summary's texts, in columns.
 const INDENT: usize = 16;
 /// Columns of a terminal.
 const COLUMNS: usize = 80;
 
-/// A text whose first line begins in the column `indent`, broken where it does not fit, with all other lines below
-/// the first.
+/// Wraps a text whose first line begins in the column `indent`, with all other lines below the first.
 fn hanging(text: &str, indent: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -155,12 +154,12 @@ fn instructions(isa: &Isa) -> String {
     format!("{}{rows}{pseudos}", isa.instructions.len())
 }
 
-/// How many rows the instructions come from: a row with a family is many instructions.
+/// Returns how many rows the instructions come from: a row with a family is many instructions.
 fn rows(isa: &Isa) -> usize {
     isa.instructions.iter().map(|instruction| instruction.row).collect::<BTreeSet<u32>>().len()
 }
 
-/// Names of the same width together: `8 bits: a b c d; 16 bits: sp`.
+/// Lists the registers by width: `8 bits: a b c d; 16 bits: sp`.
 fn registers(isa: &Isa) -> String {
     let mut groups: Vec<(u32, Vec<&str>)> = vec![(isa.pc.width.bits(), vec![&isa.pc.name])];
     for register in &isa.registers {
@@ -214,13 +213,13 @@ fn encodings(coverage: &Coverage, isa: &Isa) -> String {
     format!("{full} of {} {what} defined, {partial} partly, {empty} undefined", coverage.slots.len())
 }
 
-/// How many slots are full, partial and empty.
+/// Returns how many slots are full, partial and empty.
 fn fillings(coverage: &Coverage) -> [usize; 3] {
     let count = |filling| coverage.slots.iter().filter(|slot| slot.filling() == filling).count();
     [Filling::Full, Filling::Partial, Filling::Empty].map(count)
 }
 
-/// A share in percent, which is 100 only if nothing at all is missing.
+/// Formats a share in percent, as 100 only if nothing at all is missing.
 fn percent(share: Option<f64>) -> String {
     match share {
         None => "an unknown part".to_owned(),
@@ -239,14 +238,14 @@ fn examples(isa: &Isa) -> String {
 struct ReportData<'c> {
     file: &'c str,
     ok: bool,
-    /// Places that `--fix` has changed.
+    /// How many places `--fix` changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     mended: Option<usize>,
     errors: usize,
     warnings: usize,
     diagnostics: Vec<render::DiagnosticData>,
     dropped_diagnostics: usize,
-    /// Absent if there are errors that leave no model.
+    /// Absent if errors leave no model.
     machine: Option<MachineData<'c>>,
 }
 
@@ -312,14 +311,14 @@ struct ExamplesData {
     failed: usize,
 }
 
-/// By the leading bits of the first cell.
+/// The encodings by the leading bits of the first cell.
 #[derive(Debug, Serialize)]
 struct EncodingsData {
     leading_bits: u32,
     defined: usize,
     partly: usize,
     undefined: usize,
-    /// Of all encodings, from 0 to 1.
+    /// The defined share of all encodings, from 0 to 1.
     share: Option<f64>,
 }
 
@@ -389,7 +388,7 @@ fn memory_data(memory: &Memory) -> MemoryData<'_> {
     }
 }
 
-/// An example has failed if a diagnostic says so about one of its facts.
+/// Counts the examples that passed and failed. One has failed if a diagnostic about one of its facts says so.
 fn examples_data(checked: &Checked, isa: &Isa) -> ExamplesData {
     let complaints = checked.diagnostics.iter().filter(|one| one.code == EXAMPLE_FAILS);
     let places: BTreeSet<Span> = complaints.map(|one| one.primary.span).collect();

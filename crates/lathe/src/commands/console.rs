@@ -1,8 +1,8 @@
 //! The console of a running machine on standard input and output.
 //!
-//! Output is collected and written in pieces: when there is much of it, at the end of a line
-//! on a terminal, before the program waits for input, and whenever the runner flushes. Input
-//! is read when the program asks for it, so one that never does never waits.
+//! Output is collected and written in pieces: when there is much of it, at the end of a line on a terminal, before the
+//! program waits for input, and whenever the runner flushes. Input is read only when the program asks for it, so a
+//! program that never asks never waits.
 
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::sync::atomic::Ordering;
@@ -13,19 +13,19 @@ use lathe_vm::Console;
 use crate::exit::Failure;
 use crate::{output, signals};
 
-/// Bytes that are read or written at once.
+/// How many bytes to read or write at once.
 const PIECE: usize = 1 << 16;
-/// The most bytes of output that an answer holds.
+/// The most bytes of output in an answer.
 const CAPTURED: usize = 1 << 24;
 
-/// What a program has written, as far as it is kept.
+/// The program's output, as far as it is kept.
 pub(super) struct Captured {
     pub(super) bytes: Vec<u8>,
     /// Whether there was more.
     pub(super) is_cut: bool,
 }
 
-/// Standard input and output, shared between the machine's console and who runs the machine.
+/// Standard input and output, shared by the machine's console and the runner.
 #[derive(Clone)]
 pub(super) struct Terminal(Arc<Mutex<Streams>>);
 
@@ -37,24 +37,24 @@ struct Streams {
     written: Vec<u8>,
     /// Whether a person is watching, line by line.
     watched: bool,
-    /// Whether the last byte that was passed on ends a line.
+    /// Whether the last byte passed on ends a line.
     at_line_start: bool,
-    /// The first thing that went wrong.
+    /// The first error.
     trouble: Option<Trouble>,
-    /// What was written, if it is kept instead of passed on.
+    /// The output, if it is kept instead of passed on.
     captured: Option<Captured>,
-    /// What was read, if it may be wanted again.
+    /// The input read, if it may be needed again.
     recorded: Option<Vec<u8>>,
-    /// How much of it was read again, and that nothing is written meanwhile.
+    /// How much of the recorded input has been read again; while this is set, nothing is written.
     replayed: Option<usize>,
     search: Search,
 }
 
-/// Looks for a text in what a program writes.
+/// Searches a program's output for a text.
 #[derive(Default)]
 struct Search {
     wanted: Vec<u8>,
-    /// The last bytes, no more than are wanted.
+    /// The last bytes, as many as the wanted text has at most.
     last: Vec<u8>,
     found: bool,
 }
@@ -73,13 +73,13 @@ impl Search {
 }
 
 enum Trouble {
-    /// Whoever read the output has gone.
+    /// The reader of the output has gone.
     NoReader,
     Failed(Failure),
 }
 
 impl Terminal {
-    /// The standard streams of this process.
+    /// Creates a terminal on the standard streams of this process.
     pub(super) fn new() -> Terminal {
         Terminal(Arc::new(Mutex::new(Streams {
             input: Vec::new(),
@@ -96,25 +96,25 @@ impl Terminal {
         })))
     }
 
-    /// From now on, notes whether this is written. Nothing is written in any case.
+    /// Notes from now on whether the program writes this text. An empty text counts as written.
     pub(super) fn look_for(&self, text: &str) {
         let search = Search { wanted: text.into(), last: Vec::new(), found: text.is_empty() };
         self.with(|streams| streams.search = search);
     }
 
-    /// Whether what was looked for has been written.
+    /// Whether the text looked for has been written.
     pub(super) fn has_found(&self) -> bool {
         self.with(|streams| streams.search.found)
     }
 
-    /// Standard input; output is kept for an answer.
+    /// Creates a terminal that reads standard input and keeps output for an answer.
     pub(super) fn captured() -> Terminal {
         let terminal = Terminal::new();
         terminal.with(|streams| streams.captured = Some(Captured { bytes: Vec::new(), is_cut: false }));
         terminal
     }
 
-    /// What was kept.
+    /// Takes the kept output.
     pub(super) fn take_captured(&self) -> Captured {
         self.with(|streams| {
             streams.flush();
@@ -122,22 +122,22 @@ impl Terminal {
         })
     }
 
-    /// Writes as the program does.
+    /// Writes as the program would.
     pub(super) fn write(&self, bytes: &[u8]) {
         self.with(|streams| bytes.iter().for_each(|byte| streams.put(*byte)));
     }
 
-    /// From now on, what is read is written down.
+    /// Records input from now on.
     pub(super) fn record(&self) {
         self.with(|streams| streams.recorded = Some(Vec::new()));
     }
 
-    /// How much has been written down.
+    /// Returns how many bytes have been recorded.
     pub(super) fn read_so_far(&self) -> usize {
         self.with(|streams| streams.recorded.as_ref().map_or(0, Vec::len))
     }
 
-    /// Reads again what was written down from here on, and writes nothing.
+    /// Replays the recorded input from this position on, and writes nothing.
     pub(super) fn replay(&self, from: usize) {
         self.with(|streams| {
             streams.flush();
@@ -145,14 +145,14 @@ impl Terminal {
         });
     }
 
-    /// The console to give to the machine.
+    /// Returns the console to give to the machine.
     pub(super) fn console(&self) -> Console {
         let (reading, writing) = (self.clone(), self.clone());
         let next = move || reading.with(Streams::next).into();
         Console::connected(next, move |byte| writing.with(|streams| streams.put(byte)))
     }
 
-    /// Passes on what was written. Says whether there is still somebody to read it.
+    /// Passes on what was written. Returns whether its reader is still there.
     pub(super) fn flush(&self) -> Result<bool, Failure> {
         self.with(|streams| {
             streams.flush();
@@ -164,23 +164,22 @@ impl Terminal {
         })
     }
 
-    /// Ends a line that the program has left open on a terminal, so that what is told next begins
-    /// on its own line. A file gets only what the program wrote.
+    /// Ends a line that the program left open on a terminal, so that a following message starts its own line. A file
+    /// gets only what the program wrote.
     pub(super) fn end_line(&self) {
         if self.with(|streams| streams.watched && !streams.at_line_start) && io::stderr().is_terminal() {
             output::complain("\n");
         }
     }
 
-    /// The lock cannot be poisoned in a way that matters: the streams are consistent after every
-    /// statement.
+    /// Locks the streams. Poisoning does not matter: the streams are consistent after every statement.
     fn with<T>(&self, act: impl FnOnce(&mut Streams) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Streams {
-    /// The next byte of the input, `None` at its end.
+    /// Returns the next byte of the input, `None` at its end.
     fn next(&mut self) -> Option<u8> {
         if let (Some(at), Some(recorded)) = (&mut self.replayed, &self.recorded) {
             let byte = recorded.get(*at).copied();
@@ -209,7 +208,7 @@ impl Streams {
         self.input.resize(PIECE, 0);
         let count = loop {
             match io::stdin().read(&mut self.input) {
-                // Whoever presses Ctrl-C has nothing more to say.
+                // Ctrl-C ends the input.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {
                     if signals::pressed().load(Ordering::Relaxed) {
                         break 0;

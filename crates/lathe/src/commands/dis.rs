@@ -46,7 +46,7 @@ fn disassembled(arguments: &Dis, inputs: &Inputs) -> Result<String, Failure> {
     let Program { isa, mut image, .. } = request.load(inputs)?;
     if let Some(file) = &arguments.symbols {
         inputs.note(file);
-        // Before those of the image: where both name a place, the person's name counts.
+        // Before those of the image: where both name an address, the user's name counts.
         image.symbols.splice(..0, named_places(file, &isa)?);
     }
     if let Some(entry) = arguments.entry {
@@ -67,14 +67,14 @@ fn check_entry(entry: u64, isa: &Isa) -> Result<(), Failure> {
     Err(Failure::usage(message).help(format!("its last address is {last}")))
 }
 
-/// Symbols from a file, as `-f symbols` or `-f symbols-json` writes them.
+/// Reads symbols from a file, as `--to symbols` or `--to symbols-json` writes them.
 fn named_places(name: &str, isa: &Isa) -> Result<Vec<Symbol>, Failure> {
     let text = files::read_text(name, limits::IMAGE_BYTES)?;
     let symbols = if text.trim_start().starts_with('{') { from_json(&text, isa) } else { from_lines(&text, isa) };
     symbols.map_err(|error| program::format_failure(name, &error))
 }
 
-/// Lines such as `name = 0x1234`. They do not say of which memory, so it is that of the code.
+/// Parses lines such as `name = 0x1234`. They name no memory, so the code memory is meant.
 fn from_lines(text: &str, isa: &Isa) -> Result<Vec<Symbol>, FormatError> {
     let mut symbols = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -98,7 +98,7 @@ fn from_line(line: &str, isa: &Isa) -> Result<Symbol, FormatError> {
     }
 }
 
-/// What is needed of a file of symbols.
+/// The needed part of a symbol file.
 #[derive(Deserialize)]
 struct SymbolsData {
     symbols: Vec<SymbolData>,
@@ -107,7 +107,7 @@ struct SymbolsData {
 #[derive(Deserialize)]
 struct SymbolData {
     name: String,
-    /// A number, or a string if it has too many bits for one; those are not addresses.
+    /// A number, or a string if it has too many bits for a number; strings are not addresses.
     value: serde_json::Value,
     memory: Option<String>,
 }

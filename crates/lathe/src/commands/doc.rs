@@ -53,7 +53,7 @@ fn card_is_no_json() -> Failure {
         .help("name a file for it with `-o`")
 }
 
-/// The text for a file of this kind.
+/// Renders the text for a file of this kind.
 fn one(sheet: &Sheet, arguments: &Doc, extension: &str, name: &str) -> Result<String, Failure> {
     Ok(match extension {
         "json" => lathe_doc::json(sheet),
@@ -76,7 +76,7 @@ fn make(folder: &str) -> Result<(), Failure> {
     })
 }
 
-/// Everything, in a folder.
+/// Renders everything, for a folder.
 fn in_folder(sheet: &Sheet, folder: &str) -> Vec<(String, String)> {
     let folder = Path::new(folder);
     let file = |ending: &str| folder.join(format!("{}{ending}", sheet.name)).to_string_lossy().into_owned();

@@ -1,7 +1,7 @@
-//! `lathe explain`: what a diagnostic means, with an example that is wrong and how to put it right.
+//! `lathe explain`: what a diagnostic means, with a wrong example and how to correct it.
 //!
-//! The entries are the texts in `explanations/`, whose heads say how they are written. What Lathe
-//! says about the wrong example is not kept there: it is asked for when it is shown.
+//! The entries are the texts in `explanations/`, whose headers describe their format. Lathe's messages about the wrong
+//! example are not stored there: they are generated when shown.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) fn execute(arguments: &Explain) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// Every code: of definitions, then of assembly sources.
+/// Returns every code: of definitions, then of assembly sources.
 fn codes() -> impl Iterator<Item = &'static Code> {
     lathe_isa::codes::ALL.iter().chain(lathe_asm::codes::ALL)
 }
@@ -50,7 +50,7 @@ fn list() -> String {
     codes().map(|code| format!("{}  {}  {}\n", heading(code.name), bold(code.name), code.title)).collect()
 }
 
-/// The entry of this code, however it is written: `E401`, `e401`, `error[E401]`.
+/// Finds the entry of a code in any form: `E401`, `e401`, `error[E401]`.
 fn find(name: &str) -> Result<Entry, Failure> {
     let wanted = name.trim_start_matches("error").trim_start_matches("warning").trim_matches(['[', ']']);
     let code = codes().find(|code| code.name.eq_ignore_ascii_case(wanted));
@@ -65,12 +65,12 @@ fn find(name: &str) -> Result<Entry, Failure> {
     })
 }
 
-/// What is said about one code.
+/// The entry for one code.
 #[derive(Debug)]
 struct Entry {
     code: &'static str,
     kind: Kind,
-    /// What it means, for people.
+    /// What the code means, for people.
     meaning: String,
     example: Vec<(Side, &'static str)>,
 }
@@ -82,7 +82,7 @@ enum Kind {
     Source,
 }
 
-/// Where a line of an example stands.
+/// Which side of an example a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Wrong,
@@ -95,7 +95,8 @@ fn entries() -> Vec<Entry> {
     of(LANGUAGE, Kind::Definition).chain(of(ASSEMBLY, Kind::Source)).collect()
 }
 
-/// The lines of each entry: it begins with a line that is a code, after an empty one.
+/// Splits the text into the lines of each entry: an entry begins with a line that is a code, after an
+/// empty one.
 fn blocks(text: &'static str) -> Vec<Vec<&'static str>> {
     let mut blocks: Vec<Vec<&str>> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -111,7 +112,7 @@ fn is_code(line: &str) -> bool {
     line.len() == 4 && line.starts_with(['E', 'W', 'A']) && line[1..].bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Prose goes as far as the sentence that ends a line; the example follows.
+/// Parses an entry. The prose ends with the first line that ends a sentence; the example follows.
 fn entry(lines: &[&'static str], kind: Kind) -> Option<Entry> {
     let (code, rest) = lines.split_first()?;
     let rest = &rest[..rest.iter().rposition(|line| !line.is_empty())? + 1];
@@ -126,7 +127,7 @@ fn entry(lines: &[&'static str], kind: Kind) -> Option<Entry> {
 }
 
 impl Entry {
-    /// One side of the example, with what every text of its kind needs.
+    /// Returns one side of the example, with what every text of its kind needs.
     fn side(&self, side: Side) -> String {
         let lines = self.example.iter().filter(|(at, _)| *at == side || *at == Side::Both);
         let text: String = lines.flat_map(|(_, line)| [line, "\n"]).collect();
@@ -142,7 +143,7 @@ impl Entry {
         }
     }
 
-    /// What Lathe says about a side of the example.
+    /// Returns Lathe's diagnostics for a side of the example.
     fn diagnose(&self, side: Side) -> (Vec<Source>, Vec<Diagnostic>) {
         let text = self.side(side);
         match self.kind {
@@ -197,7 +198,7 @@ impl Entry {
     }
 }
 
-/// The files that the examples include: one that is empty, and one that includes itself.
+/// Checks an assembly example. The examples may include two files: one is empty, one includes itself.
 fn diagnose_source(text: String) -> (Vec<Source>, Vec<Diagnostic>) {
     let name = text.split_whitespace().nth(1).unwrap_or_default().to_owned();
     let Some(isa) = lathe_machines::find(&name)
@@ -222,11 +223,11 @@ struct EntryData {
     meaning: String,
     wrong: String,
     right: String,
-    /// What Lathe says about the wrong example.
+    /// Lathe's messages about the wrong example.
     messages: Vec<String>,
 }
 
-/// A code in the list of all, as data.
+/// A code in the full list, as data.
 #[derive(Debug, Serialize)]
 struct CodeData {
     code: &'static str,

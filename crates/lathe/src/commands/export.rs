@@ -1,4 +1,4 @@
-//! `lathe export`: a machine, written for another tool.
+//! `lathe export`: a machine in the format of another tool.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn export(tool: ExportTool, isa: &Isa) -> Result<lathe_export::Export, Failure> 
     }
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 fn in_folder(folder: &str, all: &[lathe_export::File]) -> Vec<Whole> {
     let name = |file: &lathe_export::File| Path::new(folder).join(&file.name).to_string_lossy().into_owned();
     all.iter().map(|file| Whole { name: name(file), bytes: file.text.clone().into_bytes() }).collect()

@@ -1,4 +1,4 @@
-//! `lathe fmt`: definitions and programs put into columns.
+//! `lathe fmt`: formats definitions and programs in columns.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use crate::files::{self, Whole};
 use crate::inputs::Inputs;
 use crate::{machine, output, program};
 
-/// Files of a folder that are looked at for the machine of one that does not name it.
+/// How many files in a folder to search for the machine of a file that names none.
 const NEIGHBOURS: usize = 100;
 
-/// Formats files, or tells which ones are not.
+/// Formats files, or reports the unformatted ones.
 pub(super) fn execute(arguments: &Fmt) -> Outcome {
     let only_looks = arguments.check || arguments.diff;
     let files = arguments.files.iter().map(|name| File::new(name, arguments)).collect::<Result<Vec<_>, _>>()?;
@@ -51,7 +51,7 @@ struct FileData<'f> {
     is_formatted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<String>,
-    /// What standard input becomes.
+    /// Standard input, formatted.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'f str>,
 }
@@ -67,7 +67,7 @@ impl<'f> File<'f> {
         self.before != self.after
     }
 
-    /// Whether its text is an answer: it came from standard input, to be formatted.
+    /// Whether its text is the answer: standard input, formatted to standard output.
     fn is_passed_on(&self, arguments: &Fmt) -> bool {
         self.name == files::STANDARD && !arguments.check && !arguments.diff
     }
@@ -112,7 +112,7 @@ fn formatted(name: &str, text: &str, asked: Option<&str>) -> Result<String, Fail
     Ok(lathe_fmt::assembly(text, isa.as_ref()))
 }
 
-/// Whether a file is a definition, by its name, or else by how its first declaration begins.
+/// Whether a file is a definition, by its name, or else by its first declaration.
 fn is_definition(name: &str, text: &str) -> bool {
     match Path::new(name).extension() {
         Some(extension) => extension.eq_ignore_ascii_case("isa"),
@@ -123,15 +123,15 @@ fn is_definition(name: &str, text: &str) -> bool {
     }
 }
 
-/// Whether a file is assembly, by its name or because it says for which machine it is.
+/// Whether a file is assembly, by its name or because it names its machine.
 fn is_assembly(name: &str, text: &str) -> bool {
     let extension = Path::new(name).extension().map(|extension| extension.to_string_lossy().to_lowercase());
     extension.is_none_or(|extension| matches!(extension.as_str(), "asm" | "s" | "a" | "inc"))
         || program::machine_directive(text).is_some()
 }
 
-/// The machine of a program: the one it names, or the one that the programs beside it name, since a
-/// file that others include names none. Without one, the usual habits hold.
+/// Returns the machine of a program: the one it names, or the one that programs beside it name, since included files
+/// name none. Without a machine, the formatter uses general habits.
 fn machine_of(name: &str, text: &str) -> Option<Isa> {
     let open = |program: &str, text: &str| {
         let machine = program::machine_of_source(program, text, None, &Inputs::default());

@@ -17,7 +17,7 @@ use crate::inputs::Inputs;
 use crate::program::Request;
 use crate::{machine, output};
 
-/// Writes the core and what stands around it.
+/// Writes the core and what surrounds it.
 pub(super) fn execute(arguments: &Hdl) -> Outcome {
     let inputs = Inputs::default();
     let (isa, sources, program) = load(arguments, &inputs)?;
@@ -61,7 +61,7 @@ pub(super) fn execute(arguments: &Hdl) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The machine, the files of its definition, and the program that is to be in its memories.
+/// Loads the machine, the files of its definition, and the program to put in its memories.
 fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program), Failure> {
     let named = arguments.machine.machine.as_deref();
     let Some(program) = &arguments.program else {
@@ -82,7 +82,7 @@ fn load(arguments: &Hdl, inputs: &Inputs) -> Result<(Isa, Vec<Source>, Program),
     Ok((loaded.isa, loaded.definition, program))
 }
 
-/// The machine and its program as a core of this style has them.
+/// Adapts the machine and its program to a core of this style.
 pub(super) fn styled(isa: Isa, sources: &[Source], program: Program, style: Style) -> Result<(Isa, Program), Failure> {
     match style {
         Style::Quick => Ok((isa, program)),
@@ -94,7 +94,7 @@ pub(super) fn styled(isa: Isa, sources: &[Source], program: Program, style: Styl
     }
 }
 
-/// The cells of an image, memory by memory.
+/// Returns the cells of an image, memory by memory.
 fn cells(isa: &Isa, image: &Image) -> Vec<Vec<(u64, u64)>> {
     (0..isa.memories.len() as u32).map(|id| image.cells_of(MemoryId(id)).collect()).collect()
 }

@@ -1,5 +1,5 @@
-//! `lathe hdl --report`: how large and how quick the hardware of a machine is, as other tools tell: Yosys and nextpnr for an
-//! iCE40, Icarus for the clock cycles that a program takes.
+//! `lathe hdl --report`: the size and speed of a machine's hardware, as other tools report it: Yosys and nextpnr for an
+//! iCE40, Icarus for the clock cycles of a program.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,18 +9,18 @@ use serde::Serialize;
 use crate::exit::Failure;
 use crate::{render, tool};
 
-/// Chips that are tried one after the other: their names, and what nextpnr is told.
+/// Chips to try in order: their names, and the options for nextpnr.
 const CHIPS: [(&str, &[&str]); 2] = [
     ("iCE40 UP5K", &["--up5k", "--package", "sg48", "--pcf", "icebreaker.pcf"]),
     ("iCE40 HX8K", &["--hx8k", "--package", "ct256"]),
 ];
 
-/// What Yosys does for these chips. With the chip's multipliers (`-dsp`) first: Yosys 0.23 fails on some cores, as that of chip8,
-/// when it gives them a multiplication.
+/// What Yosys does for these chips. It is first tried with the chip's multipliers (`-dsp`): Yosys 0.23 fails to map a
+/// multiplication to them in some cores, such as chip8's.
 const SYNTHESIS: &str = "synth_ice40 -top top";
 
-/// Makes gates of shifts before Yosys looks which of them could be one, which it asks a solver: where there are many, as in
-/// chip8's `drw`, that takes all memory there is, and elsewhere it gives nothing.
+/// Turns shifts into gates before Yosys asks a solver which of them could be shared: with many shifts, as in chip8's
+/// `drw`, that takes all memory, and elsewhere it gains nothing.
 const SHIFTS: &str = "techmap t:$shl t:$shr t:$sshr";
 
 /// The figures of a board.
@@ -29,14 +29,14 @@ pub(super) struct Report {
     luts: usize,
     flip_flops: usize,
     block_rams: usize,
-    /// Multipliers of the chip.
+    /// Multipliers used on the chip.
     dsps: usize,
-    /// The chip that it fits on, and how quick it is there.
+    /// The chip that it fits on, and its clock frequency there.
     #[serde(skip_serializing_if = "Option::is_none")]
     chip: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     megahertz: Option<f64>,
-    /// Why it is on none of the chips, as nextpnr said it of the last.
+    /// Why it fits on none of the chips, as nextpnr said of the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// What the program did in the simulator.
@@ -46,16 +46,17 @@ pub(super) struct Report {
     cycles: Option<u64>,
 }
 
-/// Looks whether everything is there that a report asks; it takes minutes.
+/// Checks that the tools for a report are installed; a report takes minutes.
 ///
 /// # Errors
-/// If a tool is missing, with the package that has it.
+/// If a tool is missing; the failure names its package.
 pub(super) fn check_tools(with_program: bool) -> Result<(), Failure> {
     let simulator: &[&str] = if with_program { &["iverilog", "vvp"] } else { &[] };
     tool::check(&[&["yosys", "nextpnr-ice40"], simulator].concat())
 }
 
-/// Measures what was written to a folder. `limit` is how many instructions of the program are simulated, if there is one.
+/// Measures the hardware in a folder. `limit` is how many instructions of the program to simulate, if there is a
+/// program.
 pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result<Report, Failure> {
     let mut report = Report::default();
     if let Some(limit) = limit {
@@ -75,7 +76,7 @@ pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result
     for (chip, arguments) in CHIPS {
         let common = ["--json", "top.json", "--asc", "top.asc", "--report", "report.json", "-q"];
         let _ = std::fs::remove_file(board.join("report.json"));
-        // A chip that is too small is a failure of nextpnr's like any other; then there is no report.
+        // nextpnr fails for a chip that is too small as for any other reason; then there is no report.
         let said = tool::run("nextpnr-ice40", Some(&board), &[arguments, &common].concat(), "")?;
         let Some(found) = frequency(&board) else {
             report.reason = Some(format!("{chip}: {}", reason(&said.complaint)));
@@ -87,13 +88,13 @@ pub(super) fn measure(folder: &Path, module: &str, limit: Option<u64>) -> Result
     Ok(report)
 }
 
-/// The first error in what nextpnr said.
+/// Returns the first error that nextpnr reported.
 fn reason(complaint: &str) -> &str {
     let error = complaint.lines().find_map(|line| line.trim().strip_prefix("ERROR: "));
     error.or_else(|| complaint.lines().next()).unwrap_or("nextpnr does not say why")
 }
 
-/// The program in Icarus.
+/// Simulates the program in Icarus.
 fn simulate(folder: &Path, module: &str, limit: u64, report: &mut Report) -> Result<(), Failure> {
     let core = format!("{module}.v");
     tool::run("iverilog", Some(folder), &["-g2005", "-o", "bench", &core, "bench.v"], "")?.if_well("iverilog")?;
@@ -109,7 +110,7 @@ fn simulate(folder: &Path, module: &str, limit: u64, report: &mut Report) -> Res
     Ok(())
 }
 
-/// Counts what Yosys used.
+/// Counts the cells that Yosys used.
 fn count(board: &Path, report: &mut Report) -> Result<(), Failure> {
     let failure = || Failure::input("Yosys wrote no netlist that can be read").help("Lathe is tried with Yosys 0.23");
     let text = std::fs::read_to_string(board.join("top.json")).map_err(|_| failure())?;
@@ -127,7 +128,7 @@ fn count(board: &Path, report: &mut Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The highest frequency of the clock, as nextpnr reports it.
+/// Returns the highest clock frequency, as nextpnr reports it.
 fn frequency(board: &Path) -> Option<f64> {
     let report: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(board.join("report.json")).ok()?).ok()?;
@@ -136,7 +137,7 @@ fn frequency(board: &Path) -> Option<f64> {
 }
 
 impl Report {
-    /// As people read it.
+    /// Renders the report for people.
     pub(super) fn text(&self) -> String {
         let mut parts = vec![(self.luts, "LUT"), (self.flip_flops, "flip-flop"), (self.block_rams, "block RAM")];
         parts.extend((self.dsps > 0).then_some((self.dsps, "multiplier")));

@@ -1,6 +1,6 @@
-//! The host that test programs report to, as RISC-V's tests and simulators have it: a program writes
-//! to its variable `tohost`. An odd number ends it, 1 well and anything else with the number of the
-//! test that failed; an even one asks for a device or a system call, and console output works.
+//! The host that test programs report to, as in RISC-V's tests and simulators: a program writes to its variable
+//! `tohost`. An odd number ends it, 1 with success and any other with the number of the failed test; an even number
+//! requests a device or a system call, of which console output works.
 
 use lathe_asm::Symbol;
 use lathe_embed::Instance;
@@ -9,26 +9,26 @@ use lathe_vm::{Stops, Watch};
 
 use crate::program::Program;
 
-/// The upper half of a word that puts the character in the lower half on the console.
+/// The upper half of a word whose lower half is a character for the console.
 const PUT_CHARACTER: u64 = 0x0101_0000;
-/// Programs for 32 bits write the two halves one after the other, within this many instructions.
+/// 32-bit programs write the two halves separately, within this many instructions.
 const HALVES: u64 = 8;
 /// Numbers of system calls.
 const WRITE: u64 = 64;
 const EXIT: u64 = 93;
-/// What an unknown system call gives: "not implemented".
+/// The result of an unknown system call: "not implemented".
 const UNKNOWN: u64 = -38i64 as u64;
 /// The most bytes that one call writes.
 const LONGEST: u64 = 1 << 20;
 
-/// Where the program and its host talk.
+/// Where the program and its host communicate.
 pub(super) struct Host {
     memory: MemoryId,
     to: u64,
     from: Option<u64>,
 }
 
-/// What a program has told.
+/// What a program reported.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     Nothing,
@@ -39,7 +39,7 @@ pub(super) enum Heard {
 }
 
 impl Host {
-    /// The host of a program that has one.
+    /// Creates the host of a program that has one.
     pub(super) fn new(program: &Program) -> Option<Host> {
         let named = |name: &str| {
             let symbol: Option<&Symbol> = program.image.symbols.iter().find(|symbol| symbol.name == name);
@@ -48,12 +48,12 @@ impl Host {
         Some(Host { memory: program.isa.pc.memory, to: program.tohost?, from: named("fromhost") })
     }
 
-    /// The cells to watch: those of a word of 64 bits.
+    /// Returns the cells to watch: those of a 64-bit word.
     pub(super) fn watch(&self) -> Watch {
         Watch::writes(self.memory, self.to..=self.to + 7)
     }
 
-    /// What the program has written, and what the host does about it.
+    /// Reads what the program has written, and responds to it.
     pub(super) fn hear(&self, instance: &mut Instance) -> Heard {
         let low = self.read(instance, self.to, 4);
         if low != 0 && self.read(instance, self.to + 4, 4) == 0 {
@@ -71,18 +71,18 @@ impl Host {
         }
     }
 
-    /// Whether the upper half follows; if it does not, nothing has happened.
+    /// Waits for the upper half; if it does not follow, restores the state.
     fn wait_for_upper_half(&self, instance: &mut Instance) {
         let snapshot = instance.snapshot();
         let upper = Watch::writes(self.memory, self.to + 4..=self.to + 7);
         instance.run(&Stops::after(HALVES).watching(upper));
         if self.read(instance, self.to + 4, 4) != PUT_CHARACTER {
-            // It is a snapshot of this very instance, so it fits.
+            // The snapshot is of this very instance, so it fits.
             let _ = instance.restore(&snapshot);
         }
     }
 
-    /// A system call: its number and arguments stand where the program says.
+    /// Performs a system call: its number and arguments are at an address that the program gives.
     fn call(&self, instance: &mut Instance, place: u64) -> Heard {
         let word = |at: u64| self.read(instance, place + 8 * at, 8);
         let (number, arguments) = (word(0), [word(1), word(2), word(3)]);
@@ -100,7 +100,7 @@ impl Host {
         heard
     }
 
-    /// Takes the request back, and answers it where an answer is awaited.
+    /// Clears the request, and answers it where the program waits for an answer.
     fn answer(&self, instance: &mut Instance, value: Option<u64>) {
         self.write(instance, self.to, 0, 8);
         if let (Some(from), Some(value)) = (self.from, value) {
@@ -108,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Bytes, the lowest first.
+    /// Reads a little-endian number of this many bytes.
     fn read(&self, instance: &Instance, address: u64, bytes: u64) -> u64 {
         let memory = instance.state().memory(self.memory);
         let width = instance.isa().pc.width;

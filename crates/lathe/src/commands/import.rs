@@ -1,4 +1,4 @@
-//! `lathe import`: what was written for another tool, as the start of a definition.
+//! `lathe import`: turns what was written for another tool into the start of a definition.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::output;
 
-/// Something that was not carried over, as data.
+/// Something not carried over, as data.
 #[derive(Serialize)]
 struct FindingData<'f> {
     line: usize,

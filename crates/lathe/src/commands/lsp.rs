@@ -5,7 +5,7 @@ use super::Outcome;
 use crate::exit::Exit;
 use crate::exit::Failure;
 
-/// Serves until the editor says goodbye.
+/// Serves until the editor ends the session.
 #[cfg(feature = "lsp")]
 pub(super) fn execute() -> Outcome {
     match lathe_lsp::run() {
@@ -17,7 +17,7 @@ pub(super) fn execute() -> Outcome {
     }
 }
 
-/// The quick build has no server.
+/// Fails: the quick build has no server.
 #[cfg(not(feature = "lsp"))]
 pub(super) fn execute() -> Outcome {
     Err(Failure::not_built("language server"))

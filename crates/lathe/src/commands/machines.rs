@@ -1,4 +1,4 @@
-//! `lathe machines`: lists the machines that come with Lathe.
+//! `lathe machines`: lists the machines that ship with Lathe.
 
 use lathe_isa::Isa;
 use serde::Serialize;
@@ -14,7 +14,7 @@ struct MachineData {
     title: String,
 }
 
-/// Lists them.
+/// Lists the machines.
 pub(super) fn execute(arguments: &Machines) -> Outcome {
     let all = lathe_machines::every().map(|known| machine::load(known.name).map(machine_data));
     let all: Vec<MachineData> = all.collect::<Result<_, Failure>>()?;
@@ -25,7 +25,7 @@ pub(super) fn execute(arguments: &Machines) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The title is asked of the definition itself, so that it stands in one place.
+/// Takes the title from the definition itself, so that it is in one place.
 fn machine_data(isa: Isa) -> MachineData {
     MachineData { name: isa.name, title: isa.title }
 }

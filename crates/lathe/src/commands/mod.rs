@@ -1,5 +1,4 @@
-//! The commands, one file each. Each takes its arguments and gives the exit code, or a
-//! failure that `main` tells.
+//! The commands, one file each. Each takes its arguments and returns the exit code, or a failure that `main` reports.
 
 mod asm;
 #[cfg(feature = "bench")]
@@ -34,10 +33,10 @@ mod verify;
 use crate::arguments::Command;
 use crate::exit::{Exit, Failure};
 
-/// How a command ends.
+/// The result of a command.
 type Outcome = Result<Exit, Failure>;
 
-/// Does what was asked.
+/// Executes a command.
 pub(crate) fn execute(command: Command) -> Outcome {
     match command {
         Command::Machines(arguments) => machines::execute(&arguments),

@@ -1,4 +1,4 @@
-//! `lathe new`: a folder with a small machine that works, a program for it, and a test.
+//! `lathe new`: a folder with a small working machine, a program for it, and a test.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::output;
 
-/// The files of the folder. `NAME` stands for the name of the machine, in their names too.
+/// The files of the folder. `NAME` stands for the name of the machine, also in file names.
 const TEMPLATE: [(&str, &str); 3] = [
     ("NAME.isa", include_str!("../../template/machine.isa")),
     ("hello.asm", include_str!("../../template/hello.asm")),
@@ -38,7 +38,7 @@ pub(super) fn execute(arguments: &New) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// That programs can say `.machine NAME`, and mean this one by it.
+/// Checks that programs can say `.machine NAME` and mean this machine.
 fn check_name(name: &str) -> Result<(), Failure> {
     let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -53,7 +53,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A folder that is there and empty will do; nothing is written over.
+/// Creates the folder; an empty one may exist already, and nothing is overwritten.
 fn make(folder: &Path) -> Result<(), Failure> {
     let shown = folder.display();
     if folder.read_dir().is_ok_and(|mut entries| entries.next().is_none()) {

@@ -1,6 +1,5 @@
-//! The opcode map of `lathe check --map`, 80 columns wide: a grid by the first cell, as in a
-//! datasheet, or a list by major opcode where instructions are too wide for a grid. Either ends with
-//! what is free.
+//! The opcode map of `lathe check --map`, 80 columns wide: a grid by the first cell, as in a datasheet, or a list by
+//! major opcode where instructions are too wide for a grid. Both end with the free opcodes.
 
 use std::fmt::Write;
 
@@ -11,18 +10,18 @@ use serde::Serialize;
 
 use crate::render;
 
-/// Characters of one place. Eight of them and the row's header fit into 80 columns.
+/// Characters per place. Eight places and the row's header fit into 80 columns.
 const WIDTH: usize = 8;
-/// Places in a row.
+/// Places per row.
 const COLUMNS: usize = 8;
-/// Columns of a terminal that everything fits into.
+/// The width of a terminal, in columns.
 const SCREEN: usize = 80;
-/// Instructions of fewer bits are shown as a grid.
+/// Machines with instructions of fewer bits are shown as a grid.
 const WIDE: u32 = 16;
-/// With more bits than this, a major opcode does not help.
+/// With more bits than this, a major opcode is no help.
 const MAJOR_BITS: u32 = 10;
 
-/// The whole map, with a legend and what is free.
+/// Renders the whole map, with a legend and the free opcodes.
 pub(super) fn text(isa: &Isa, coverage: &Coverage) -> String {
     match Majors::of(isa) {
         Some(majors) => majors.text(isa),
@@ -30,12 +29,12 @@ pub(super) fn text(isa: &Isa, coverage: &Coverage) -> String {
     }
 }
 
-/// What is free, as data.
+/// The free opcodes, as data.
 #[derive(Debug, Serialize)]
 pub(super) struct FreeData {
-    /// The bits of an opcode, the highest first; `-` where they do not belong to it.
+    /// The bits of an opcode, the highest first; `-` for bits outside it.
     picture: String,
-    /// Opcodes that no instruction has.
+    /// Opcodes without instructions.
     free: Vec<u64>,
 }
 
@@ -96,7 +95,7 @@ fn trim(text: &mut String) {
     text.push('\n');
 }
 
-/// One place, as wide as all others: coloured texts cannot be padded by the formatter.
+/// Renders one place, padded to the common width: the formatter cannot pad coloured texts.
 fn place(isa: &Isa, slot: &Slot) -> String {
     let text = place_text(isa, slot);
     let gap = " ".repeat(WIDTH.saturating_sub(text.chars().count()));
@@ -112,7 +111,7 @@ fn place_text(isa: &Isa, slot: &Slot) -> String {
     format!("{}{several}{partial}", first.chars().take(room).collect::<String>())
 }
 
-/// The mnemonics of the instructions of a slot, each once.
+/// Returns the mnemonics of a slot's instructions, without repetitions.
 pub(super) fn mnemonics<'i>(isa: &'i Isa, slot: &Slot) -> Vec<&'i str> {
     distinct(slot.instructions.iter().map(|id| isa.instruction(*id).syntax.mnemonic()))
 }
@@ -139,7 +138,7 @@ fn legend(isa: &Isa, coverage: &Coverage) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// `free: 3 of 256: 02, 04 to 05`, on as many lines as it needs.
+/// Renders `free: 3 of 256: 02, 04 to 05`, on as many lines as needed.
 fn free_text(free: &[u64], all: usize, shown: impl Fn(u64) -> String) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = free;
@@ -155,7 +154,7 @@ fn free_text(free: &[u64], all: usize, shown: impl Fn(u64) -> String) -> String 
     if parts.is_empty() { format!("\n{head}\n") } else { format!("\n{}", wrapped(&format!("{head}: "), &parts)) }
 }
 
-/// The parts after a head, with commas, on lines that fit a screen.
+/// Joins parts with commas after a head, on lines that fit the screen.
 fn wrapped(head: &str, parts: &[String]) -> String {
     let indent = " ".repeat(head.chars().count());
     let (mut text, mut line) = (String::new(), head.to_owned());
@@ -171,26 +170,26 @@ fn wrapped(head: &str, parts: &[String]) -> String {
     text + line.trim_end() + "\n"
 }
 
-/// The bits that are the same in every encoding of every instruction: the major opcode.
+/// The bits that are fixed in every instruction: the major opcode.
 struct Majors {
     mask: u128,
     bits: u32,
     /// One for each value.
     all: Vec<Major>,
-    /// Bits that the mask may lie in.
+    /// How many bits the picture of the mask shows.
     shown: u32,
 }
 
 struct Major {
     names: Vec<String>,
-    /// Which part is defined, if that can be told.
+    /// What share is defined, if known.
     share: Option<f64>,
-    /// An encoding of it that is not defined.
+    /// An undefined encoding of it.
     free: Option<u128>,
 }
 
 impl Majors {
-    /// Where all instructions are wide, and some but not too many bits decide among them.
+    /// Returns the major opcodes if all instructions are wide, and some but not too many bits distinguish them.
     fn of(isa: &Isa) -> Option<Majors> {
         let cell = isa.code_memory().cell.bits();
         let shortest = isa.instructions.iter().map(|instruction| instruction.encoding.cells).min()? * cell;
@@ -204,7 +203,7 @@ impl Majors {
         Some(Majors { mask, bits, all, shown })
     }
 
-    /// `-xxxxxxx`: where the bits of the opcode stand.
+    /// Renders the positions of the opcode's bits, such as `-xxxxxxx`.
     fn picture(&self) -> String {
         (0..self.shown).map(|at| if self.mask >> (127 - at) & 1 == 1 { 'x' } else { '-' }).collect()
     }
@@ -229,7 +228,7 @@ impl Majors {
         text + &free_text(&free, self.all.len(), |value| self.binary(value))
     }
 
-    /// How much of a major opcode is free, and an example.
+    /// Describes how much of a major opcode is free, with an example.
     fn room(&self, isa: &Isa, major: &Major) -> Option<String> {
         let share = major.share.filter(|share| *share < 1.0 - 1e-9)?;
         let memory = isa.code_memory();
@@ -244,7 +243,7 @@ impl Majors {
     }
 }
 
-/// The bits of a number in the places of a mask, the highest first.
+/// Spreads the bits of a number over the positions of a mask, the highest first.
 fn spread(value: u64, mask: u128) -> u128 {
     let places = (0..128).rev().filter(|at| mask >> at & 1 == 1);
     let count = mask.count_ones();

@@ -21,7 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::{self, Whole};
 use crate::{machine, output, tool};
 
-/// The longest Verilog file that is read.
+/// The longest Verilog file to read.
 const VERILOG_LIMIT: u64 = 64 << 20;
 
 /// Proves what was asked for.
@@ -67,27 +67,27 @@ pub(super) fn execute(arguments: &Prove) -> Outcome {
     Ok(if ok { Exit::Done } else { Exit::InputWrong })
 }
 
-/// Something to be proven.
+/// A claim to prove.
 struct ToProve {
     name: String,
     question: Question,
-    /// The definition whose instructions a case is about.
+    /// The definition whose instructions the cases are about.
     isa: Arc<Isa>,
-    /// The clock cycles of a core that it is about.
+    /// The clock cycles of a core that the claim covers.
     cycles: Option<u32>,
 }
 
-/// How it is asked.
+/// How to ask it.
 enum Question {
-    /// As it stands.
+    /// A query ready for the solver.
     Asked(Box<Query>),
-    /// A claim about a core.
+    /// A claim about a core in one piece.
     Whole(Arc<Sliced>, Arc<Module>, Claim),
-    /// All these claims about a slice of a core, which Yosys has to read first.
+    /// All these claims about one slice of a core, which Yosys has to read first.
     Slice(Arc<Sliced>, usize, Vec<Claim>),
-    /// That a core decodes every row as what it is, on which slices rely.
+    /// That a core decodes every row as that row, on which slices rely.
     Decoding(Arc<Sliced>),
-    /// That the unit of a core divides, of which this is the text.
+    /// That a core's divider divides; with the core's Verilog.
     Division(Arc<Sliced>, String),
 }
 
@@ -97,7 +97,7 @@ struct Sliced {
     design: Design,
 }
 
-/// What became of it.
+/// The result for a claim.
 #[derive(Serialize)]
 struct Proof {
     claim: String,
@@ -105,7 +105,7 @@ struct Proof {
     #[serde(skip_serializing_if = "Option::is_none")]
     cycles: Option<u32>,
     seconds: f64,
-    /// The questions that were not decided, of those that it consists of.
+    /// The undecided questions among those the claim consists of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undecided: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +127,7 @@ struct CaseData {
     code: Vec<u64>,
     after: Vec<DifferenceData>,
     broken: Vec<String>,
-    /// A row of `examples` that tells what was found.
+    /// A row of `examples` that describes the case.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<String>,
     /// The file with its waveform.
@@ -156,14 +156,14 @@ impl CaseData {
     }
 }
 
-/// A case as a row of `examples`, if it is about an instruction.
+/// Renders a case as a row of `examples`, if it is about an instruction.
 fn example(isa: &Isa, case: &Case) -> Option<String> {
     let pc = case.before.iter().find(|(name, _)| *name == isa.pc.name)?.1;
     let decoded = isa.decode(lathe_isa::encoding::window(case.code.iter().copied(), isa.code_memory().cell))?;
     case.example(&disassembler::instruction(isa, &decoded, pc, |_, address| Some(format!("{address:#x}"))))
 }
 
-/// That the core of `lathe hdl`, or one made of it by hand, does what the definition says.
+/// Claims that the core of `lathe hdl`, or one derived from it by hand, does what the definition says.
 fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, Failure> {
     let sources = &machine.written.sources;
     let (isa, program) = (machine.isa.clone(), lathe_hdl::Program::default());
@@ -172,7 +172,7 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
     let sliced = Arc::new(Sliced { isa: Arc::new(isa), design });
     let wanted = |claim: &Claim| match claim {
         Claim::Instruction(id) => is_wanted(arguments, &machine.isa, *id),
-        // In slices these are asked together with each instruction.
+        // With slices, these are asked together with each instruction.
         Claim::Stopped | Claim::Waiting => arguments.only.is_empty() || !(arguments.whole || arguments.core.is_some()),
         Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => {
             arguments.only.is_empty() || arguments.only.iter().any(|only| *only == called(&machine.isa, *claim))
@@ -196,7 +196,7 @@ fn core(arguments: &Prove, machine: &machine::Machine) -> Result<Vec<ToProve>, F
     Ok(all)
 }
 
-/// Claims about a core in one piece.
+/// Returns the claims about a core in one piece.
 fn whole(sliced: &Arc<Sliced>, claims: &[Claim], verilog: &str) -> Result<Vec<ToProve>, Failure> {
     if stderr().is_terminal() {
         output::signal("Yosys reads the core");
@@ -206,7 +206,8 @@ fn whole(sliced: &Arc<Sliced>, claims: &[Claim], verilog: &str) -> Result<Vec<To
     Ok(claims.iter().map(claim).collect())
 }
 
-/// The same claims about slices of the core. What is about every instruction is asked together with the instruction.
+/// Returns the same claims about slices of the core. Claims about every instruction are asked together with that
+/// instruction.
 fn slices(sliced: &Arc<Sliced>, claims: &[Claim]) -> Vec<ToProve> {
     let is_everywhere = |claim: &&Claim| claim.slices(&sliced.isa).count() > 1;
     let everywhere: Vec<Claim> = claims.iter().filter(is_everywhere).copied().collect();
@@ -235,7 +236,7 @@ impl Sliced {
     }
 }
 
-/// That two definitions describe one machine.
+/// Claims that two definitions describe one machine.
 fn equal(one: &str, other: &str) -> Result<(String, Vec<ToProve>), Failure> {
     let (a, b) = (Arc::new(machine::open(one)?.isa), machine::open(other)?.isa);
     let pairs = lathe_prove::pairs(&a, &b).map_err(|found| {
@@ -252,7 +253,7 @@ fn equal(one: &str, other: &str) -> Result<(String, Vec<ToProve>), Failure> {
     Ok((format!("{one} and {other}"), pairs.into_iter().map(claim).collect()))
 }
 
-/// That no instruction changes some registers.
+/// Claims that no instruction changes some registers.
 fn keeps(arguments: &Prove, isa: &Isa) -> Result<Vec<ToProve>, Failure> {
     let register = |name: &String| {
         let found = isa.registers.iter().position(|register| register.name == *name);
@@ -289,18 +290,18 @@ fn syntax(isa: &Isa, id: InstructionId) -> String {
     instruction.syntax.render(|operand| isa.field(instruction.operands[operand]).name.clone())
 }
 
-/// The core as a solver reads it.
+/// Translates the core for a solver.
 fn translate(module: &str, verilog: &str) -> Result<Module, Failure> {
     read(module, &lathe_prove::yosys_script(module, verilog))
 }
 
-/// The unit that divides as a solver reads it.
+/// Translates the divider for a solver.
 fn translate_unit(module: &str, verilog: &str) -> Result<Module, Failure> {
     let (script, unit) = division::yosys_script(module, verilog);
     read(&unit, &script)
 }
 
-/// What Yosys makes of a module.
+/// Reads what Yosys makes of a module.
 fn read(module: &str, script: &str) -> Result<Module, Failure> {
     let text = run("yosys", &["-q", "-s", "/dev/stdin"], script)?;
     Module::read(module, &text).map_err(|reason| {
@@ -308,8 +309,8 @@ fn read(module: &str, script: &str) -> Result<Module, Failure> {
     })
 }
 
-/// Runs a tool that reads its standard input; gives what it printed. z3 ends with an error when it is asked for the values of
-/// something that is not there, after it has said so.
+/// Runs a tool that reads its standard input; returns what it printed. When asked for values without a model, z3 ends
+/// with an error, after saying so.
 fn run(tool: &str, arguments: &[&str], input: &str) -> Result<String, Failure> {
     let said = tool::run(tool, None, arguments, input)?;
     if said.text.is_empty() && !said.succeeded { Err(said.failure(tool)) } else { Ok(said.text) }
@@ -328,7 +329,7 @@ fn prove(arguments: &Prove, claims: &[ToProve]) -> Result<Vec<Proof>, Failure> {
             let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
                 while let Some((at, claim)) = take(claims, next) {
-                    // Nobody listens any more once there has been a failure.
+                    // After a failure, nobody listens any more.
                     if sender.send((at, decide(arguments, claim))).is_err() {
                         return;
                     }
@@ -344,7 +345,7 @@ fn prove(arguments: &Prove, claims: &[ToProve]) -> Result<Vec<Proof>, Failure> {
                     output::signal("");
                 }
                 if is_text {
-                    // A reader that has gone away is found out again at the end.
+                    // A closed pipe is detected again at the end.
                     let _ = output::answer(&line(&proof, width));
                 }
                 done.push(proof);
@@ -362,8 +363,8 @@ fn take<'c>(claims: &'c [ToProve], next: &AtomicUsize) -> Option<(usize, &'c ToP
     claims.get(at).map(|claim| (at, claim))
 }
 
-/// Decides claims about a core, up to the first that is refuted. Only about that one a case is told. Tells also which
-/// of them were not decided.
+/// Decides claims about a core, up to the first that is refuted, and gives a case for that one only. Also returns which
+/// claims were not decided.
 fn about(arguments: &Prove, core: &Core, claims: &[Claim]) -> Result<(Answer, Vec<&'static str>), Failure> {
     let mut undecided = Vec::new();
     for claim in claims {
@@ -377,7 +378,7 @@ fn about(arguments: &Prove, core: &Core, claims: &[Claim]) -> Result<(Answer, Ve
     Ok((answer, undecided))
 }
 
-/// What a claim is called in the table.
+/// Returns a claim's name in the table.
 fn called(isa: &Isa, claim: Claim) -> String {
     match claim {
         Claim::Instruction(id) => syntax(isa, id),
@@ -390,7 +391,7 @@ fn called(isa: &Isa, claim: Claim) -> String {
     }
 }
 
-/// A claim as one of the questions that are asked together.
+/// Returns a claim's name among the questions asked together.
 fn question(claim: Claim) -> &'static str {
     match claim {
         Claim::Instruction(_) => "the instruction itself",
@@ -403,7 +404,7 @@ fn question(claim: Claim) -> &'static str {
     }
 }
 
-/// Which questions of a claim were not decided, after its name.
+/// Lists the undecided questions of a claim, to follow its name.
 fn undecided_questions(proof: &Proof) -> String {
     if proof.undecided.is_empty() { String::new() } else { format!(": {}", proof.undecided.join(", ")) }
 }
@@ -413,7 +414,7 @@ fn ask(arguments: &Prove, query: &Query) -> Result<Answer, Failure> {
     query.read(&output).map_err(|said| Failure::input(format!("z3 did not understand: {said}")))
 }
 
-/// Asks everything that a claim is made of.
+/// Asks all questions of a claim.
 fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
     let begin = Instant::now();
     let (answer, undecided) = match &claim.question {
@@ -445,7 +446,7 @@ fn decide(arguments: &Prove, claim: &ToProve) -> Result<Proof, Failure> {
     Ok(Proof { claim, found, cycles, seconds: rounded(begin.elapsed()), undecided, case })
 }
 
-/// Writes the waveform of a case, if it is wanted and there is one; gives the name of the file.
+/// Writes the waveform of a case, if it is wanted and there is one; returns the name of the file.
 fn waveform(arguments: &Prove, claim: &ToProve, case: &Case) -> Result<Option<String>, Failure> {
     let (Some(folder), Some(text)) = (&arguments.waves, case.vcd(&claim.isa.name)) else { return Ok(None) };
     std::fs::create_dir_all(folder).map_err(|error| {
@@ -463,7 +464,7 @@ fn rounded(time: Duration) -> f64 {
     (time.as_secs_f64() * 100.0).round() / 100.0
 }
 
-/// A line of the table; for what is refuted, the state in which it fails.
+/// Renders a line of the table; for a refuted claim, with the state in which it fails.
 fn line(proof: &Proof, width: usize) -> String {
     let word = match proof.found {
         Found::Proven => "proven",

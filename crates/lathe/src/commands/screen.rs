@@ -1,5 +1,4 @@
-//! The display and the keypad of a machine: on the terminal while it runs, and as a text or a
-//! picture when it has ended.
+//! The display and the keypad of a machine: on the terminal while it runs, and as a text or a picture at the end.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -17,14 +16,14 @@ use crate::exit::Failure;
 use crate::files::{self, Whole};
 use crate::png;
 
-/// How often the screen is looked at, and how long a frame takes.
+/// Frames per second, and how long a frame takes.
 const FRAMES: u64 = 60;
 const FRAME: Duration = Duration::from_micros(1_000_000 / FRAMES);
-/// Terminals tell that a key goes down, not that it goes up: it counts as down for so long.
+/// Terminals report that a key goes down, not up: it counts as down for this long.
 const HELD: Duration = Duration::from_millis(150);
-/// The keys of a keypad with sixteen of them, where they lie on a keyboard.
+/// The keys of a sixteen-key keypad, by their positions on a keyboard.
 const KEYBOARD: [char; 16] = ['x', '1', '2', '3', 'q', 'w', 'e', 'a', 's', 'd', 'z', 'c', '4', 'r', 'f', 'v'];
-/// Pixels of a picture for each of the display's, in both directions.
+/// How many pixels of a picture stand for one of the display's, in both directions.
 const SCALE: u32 = 8;
 
 /// Whether the machine has a display.
@@ -32,7 +31,7 @@ pub(super) fn has_display(isa: &Isa) -> bool {
     isa.devices.iter().any(|device| matches!(device.kind, DeviceKind::Display { .. }))
 }
 
-/// Prepares keypad and random numbers as the command line says, and checks that there is a screen to write.
+/// Prepares keypad and random numbers from the command line, and checks that there is a display to write.
 pub(super) fn prepare(arguments: &PanelArguments, devices: &mut Devices) -> Result<(), Failure> {
     if arguments.screen.is_some() && devices.find::<Display>().is_none() {
         return Err(Failure::usage("this machine has no display").help("leave out --screen"));
@@ -55,7 +54,7 @@ pub(super) fn prepare(arguments: &PanelArguments, devices: &mut Devices) -> Resu
     Ok(())
 }
 
-/// Writes the screen where the command line says.
+/// Writes the display where the command line says.
 pub(super) fn save(arguments: &PanelArguments, devices: &Devices) -> Result<(), Failure> {
     let (Some(name), Some(display)) = (&arguments.screen, devices.find::<Display>()) else { return Ok(()) };
     if name == files::STANDARD {
@@ -66,13 +65,13 @@ pub(super) fn save(arguments: &PanelArguments, devices: &Devices) -> Result<(), 
     files::write_all(&[Whole { name: name.clone(), bytes }])
 }
 
-/// A picture in black and white.
+/// Encodes a black-and-white picture.
 fn picture(display: &Display) -> Vec<u8> {
     let (width, height) = (display.width() * SCALE, display.height() * SCALE);
     png::black_and_white(width, height, |x, y| display.pixel(x / SCALE, y / SCALE))
 }
 
-/// What the person at the terminal wants.
+/// What the user wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     GoOn,
@@ -84,12 +83,12 @@ pub(super) struct Live {
     shown: Option<u64>,
     held: Vec<(u32, Instant)>,
     next: Instant,
-    /// Instructions of one frame.
+    /// Instructions per frame.
     pub(super) steps: u64,
 }
 
 impl Live {
-    /// Takes the terminal over, if there is one and the machine has a display to show.
+    /// Takes over the terminal, if there is one and the machine has a display to show.
     pub(super) fn start(isa: &Isa, arguments: &PanelArguments) -> Result<Option<Live>, Failure> {
         let on_terminal = io::stdout().is_terminal() && io::stdin().is_terminal();
         if !has_display(isa) || !on_terminal || arguments.screen.is_some() {
@@ -102,7 +101,7 @@ impl Live {
         Ok(Some(Live { shown: None, held: Vec::new(), next: Instant::now(), steps: per_frame.max(1) }))
     }
 
-    /// Ends a frame: takes keys, draws, and waits for the next.
+    /// Ends a frame: takes keys, draws, and waits for the next frame.
     pub(super) fn frame(&mut self, devices: &mut Devices) -> Result<Wish, Failure> {
         let wish = self.take_keys(devices).map_err(trouble)?;
         if let Some(display) = devices.find::<Display>().filter(|display| self.shown != Some(display.changes())) {
@@ -111,7 +110,7 @@ impl Live {
         }
         self.next += FRAME;
         let now = Instant::now();
-        // After a pause, such as a suspended process, time is not made up for.
+        // After a pause, such as a suspended process, lost time is not caught up.
         self.next = self.next.max(now);
         std::thread::sleep(self.next - now);
         Ok(wish)
@@ -152,13 +151,13 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // Nothing more can be done if the terminal does not listen.
+        // If the terminal does not respond, nothing more can be done.
         let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
         let _ = terminal::disable_raw_mode();
     }
 }
 
-/// As many instructions as its timers wait for go into a frame, or else a good many.
+/// Returns how many instructions make a frame: as many as its timers count, or else a generous number.
 fn steps_of_a_frame(isa: &Isa) -> u64 {
     let periods = isa.devices.iter().filter_map(|device| match device.kind {
         DeviceKind::Timer { every, .. } => Some(u64::from(every)),
@@ -167,7 +166,7 @@ fn steps_of_a_frame(isa: &Isa) -> u64 {
     periods.min().unwrap_or(100_000)
 }
 
-/// Two rows of pixels in a line of text.
+/// Draws two rows of pixels per line of text.
 fn draw(display: &Display) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(text) = too_small(display, terminal::size()?) {
@@ -191,7 +190,7 @@ fn draw(display: &Display) -> io::Result<()> {
     out.flush()
 }
 
-/// What to say where the terminal has not room for the display and the line below it.
+/// Returns a message if the terminal has no room for the display and the line below it.
 fn too_small(display: &Display, (columns, rows): (u16, u16)) -> Option<String> {
     let (width, height) = (display.width(), display.height().div_ceil(2) + 1);
     let fits = width <= u32::from(columns) && height <= u32::from(rows);

@@ -1,5 +1,5 @@
-//! `lathe completions` and `lathe man`: what shells and manual readers know about the command
-//! line, made from the same description that reads it.
+//! `lathe completions` and `lathe man`: what shells and manual readers know about the command line, generated from the
+//! description that also parses it.
 
 use std::path::Path;
 

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::render::{self, bold, dim};
 use crate::{machine, output};
 
-/// Members of a family, or other instructions of one row, that are listed for people.
+/// The most members of a family, or other instructions of one row, listed for people.
 const LISTED: usize = 16;
 
 /// Shows what was asked for.
@@ -33,7 +33,7 @@ pub(super) fn execute(arguments: &Show) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// The definition as it is written: its author's comments are the best account of it.
+/// Returns the definition as written: its author's comments describe it best.
 fn definition(name: &str, json: bool) -> Result<String, Failure> {
     let source = machine::find(name)?;
     if json {
@@ -91,24 +91,24 @@ impl From<&Program> for ProgramData {
 /// One row of a definition.
 #[derive(Debug, Serialize)]
 struct RowData {
-    /// As it is written in the definition.
+    /// The row as written in the definition.
     row: String,
     line: usize,
-    /// The file of the machine that it is taken over from, if it is.
+    /// The file that the row comes from, if it is not the machine's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
     documentation: String,
-    /// The instructions it describes: several if it has a family.
+    /// The instructions the row describes: several if it has a family.
     instructions: Vec<InstructionData>,
     operands: Vec<OperandData>,
-    /// Examples from the definition, as they are written.
+    /// Examples as written in the definition.
     examples: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct InstructionData {
     syntax: String,
-    /// One character for a bit: `0` and `1`, the letter of an operand, `-` where it is ignored.
+    /// One character per bit: `0` and `1`, the letter of an operand, `-` where ignored.
     bits: Vec<String>,
     cycles: Option<u64>,
 }
@@ -120,7 +120,7 @@ struct OperandData {
     kind: String,
 }
 
-/// The rows whose first word, or whose whole syntax, is this.
+/// Returns the rows whose first word, or whose whole syntax, is this.
 fn rows(isa: &Isa, source: &Written, wanted: &str) -> Result<Vec<RowData>, Failure> {
     let matches = |instruction: &Instruction| {
         let syntax = written(isa, instruction);
@@ -164,12 +164,12 @@ fn mnemonics<'i>(isa: &'i Isa, instruction: &'i Instruction) -> impl Iterator<It
     })
 }
 
-/// The syntax with the names of its operands.
+/// Renders the syntax with the names of its operands.
 fn written(isa: &Isa, instruction: &Instruction) -> String {
     instruction.look().0.render(|at| names(isa, instruction)[at].clone())
 }
 
-/// The names of its operands, as people see it.
+/// Returns the names of the operands as people see them.
 fn names(isa: &Isa, instruction: &Instruction) -> Vec<String> {
     match &instruction.form {
         Some(form) => form.operands.iter().map(|(name, _)| name.clone()).collect(),
@@ -214,8 +214,7 @@ fn row_data(isa: &Isa, source: &Written, ids: &[InstructionId]) -> RowData {
     }
 }
 
-/// The letter that stands for each operand in the picture: its field's name, or the next letter that
-/// is free.
+/// Chooses a letter for each operand in the picture: the first of its name, or the next free letter.
 fn letters(names: &[String]) -> Vec<char> {
     let mut letters: Vec<char> = Vec::new();
     for name in names {
@@ -226,7 +225,7 @@ fn letters(names: &[String]) -> Vec<char> {
     letters
 }
 
-/// The bits of each cell.
+/// Renders the bits of each cell.
 fn bits(encoding: &Encoding, letters: &[char], cell: u32) -> Vec<String> {
     let bit = |at: u32| {
         let mask = 1u128 << (127 - at);
@@ -243,7 +242,7 @@ fn bits(encoding: &Encoding, letters: &[char], cell: u32) -> Vec<String> {
     (0..encoding.cells).map(|number| (number * cell..(number + 1) * cell).map(bit).collect()).collect()
 }
 
-/// What can be written for an operand.
+/// Describes what can be written for an operand.
 fn kind(field: &Field) -> String {
     let list = |names: Vec<&str>| match names.as_slice() {
         [first, .., last] if names.len() > 8 => format!("{first} … {last}, {} names", names.len()),
@@ -300,7 +299,7 @@ impl RowData {
     }
 }
 
-/// `01000001` as `0100 0001`: groups of four, as datasheets have them.
+/// Groups bits by four, as in datasheets: `01000001` becomes `0100 0001`.
 fn nibbles(bits: &str) -> String {
     let bits: Vec<char> = bits.chars().collect();
     bits.rchunks(4).rev().map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")

@@ -12,9 +12,9 @@ use crate::render::count;
 pub(super) struct Stats {
     pub(super) engine: EngineKind,
     pub(super) steps: u64,
-    /// Spent in the engine; loading and assembling are not counted, waiting for input is.
+    /// Time spent in the engine, including waits for input, but not loading and assembling.
     pub(super) time: Duration,
-    /// Nothing for engines that do not compile.
+    /// `None` for engines that do not compile.
     pub(super) compiled: Option<Statistics>,
 }
 
@@ -48,13 +48,13 @@ impl Stats {
         self.steps as f64 / self.time.as_secs_f64().max(1e-9) / 1e6
     }
 
-    /// A build without the JIT says so: its figures are not the best that Lathe can do.
+    /// Names the engine. A build without the JIT says so: its figures are not the best that Lathe can do.
     fn engine_text(&self) -> String {
         let missing = if cfg!(feature = "jit") { "" } else { " (this build has no JIT: see `lathe run --help`)" };
         format!("{}{missing}", self.engine.name())
     }
 
-    /// A line for each figure.
+    /// Renders a line for each figure.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![
             ("engine", self.engine_text()),

@@ -1,9 +1,8 @@
-//! The test bench of `lathe verify`: sets a state up, executes one instruction, compares.
+//! The test bench of `lathe verify`: sets up a state, executes one instruction, compares.
 //!
-//! Two states are kept from one vector to the next and hold zeros in between: the machine's
-//! own, and the memory that it should have afterwards. So a vector costs what it lists and one
-//! comparison of the memories as blocks, and nothing that the engine says about what it
-//! touched is believed.
+//! Two states are kept from one vector to the next, with all memories zero in between: the machine's own, and the
+//! memory expected afterwards. So a vector costs what it lists plus one comparison of the memories as blocks, and the
+//! bench relies on nothing that the engine reports about the cells it touched.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -27,26 +26,26 @@ pub(super) struct TestBench<'i> {
     expected: State,
     /// Registers that can be set, with their reset values.
     resets: Vec<(Place, u64)>,
-    /// Memories that are compared.
+    /// Memories to compare.
     compared: Vec<MemoryId>,
-    /// Memories that are made again for every vector: large ones, whose pages would pile up, and
-    /// those that are not compared, of which nobody knows what was written.
+    /// Memories created anew for every vector: large ones, whose pages would pile up, and those not compared, where
+    /// writes are unknown.
     renewed: Vec<MemoryId>,
 }
 
-/// A vector that did not come out as it says.
+/// A vector that failed.
 #[derive(Debug, Serialize)]
 pub(super) struct Failed {
-    /// What was executed.
+    /// The instruction executed.
     pub(super) instruction: String,
     /// Why the step faulted, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fault: Option<String>,
-    /// What is not as it should be.
+    /// What differs.
     pub(super) differences: Vec<Difference>,
 }
 
-/// One thing that is not as it should be.
+/// One difference.
 #[derive(Debug, Serialize)]
 pub(super) struct Difference {
     pub(super) field: String,
@@ -61,7 +60,7 @@ impl Difference {
 }
 
 impl<'i> TestBench<'i> {
-    /// A bench for this machine, with this engine.
+    /// Creates a bench for this machine, with this engine.
     pub(super) fn new(isa: &'i Isa, names: &'i Names, engine: AnyEngine) -> TestBench<'i> {
         let memories = || (0..isa.memories.len() as u32).map(MemoryId);
         let large = |id: &MemoryId| isa.memory(*id).is_large();
@@ -79,7 +78,7 @@ impl<'i> TestBench<'i> {
         }
     }
 
-    /// Runs one vector. An error is a vector that makes no sense.
+    /// Runs one vector. An error means that the vector makes no sense.
     pub(super) fn run(&mut self, vector: &Vector) -> Result<Option<Failed>, String> {
         self.set_up(vector)?;
         let window = self.actual.window(self.isa, self.actual.pc, self.isa.longest());
@@ -100,7 +99,7 @@ impl<'i> TestBench<'i> {
         }))
     }
 
-    /// Gives buses what the vector says they have to give, and notes what they are given.
+    /// Attaches buses that answer as the vector says, and log all transfers.
     fn attach_buses(&self, vector: &Vector, devices: &mut Devices) -> Vec<(DeviceId, Log)> {
         if vector.transfers.is_empty() {
             return Vec::new();
@@ -118,7 +117,7 @@ impl<'i> TestBench<'i> {
         logs
     }
 
-    /// Whether a bus saw what it should have.
+    /// Returns a difference if a bus did not see the expected transfers.
     fn compare_bus(&self, vector: &Vector, id: DeviceId, log: &Log) -> Option<Difference> {
         let own = vector.transfers.iter().filter(|(other, _)| *other == id);
         let expected: Vec<Transfer> = own.map(|(_, transfer)| *transfer).collect();
@@ -127,7 +126,7 @@ impl<'i> TestBench<'i> {
         (expected != found).then(|| Difference::new(name, transfers(&expected), transfers(&found)))
     }
 
-    /// The state before, on a bench where all memories are zero.
+    /// Sets up the state before, on a bench where all memories are zero.
     fn set_up(&mut self, vector: &Vector) -> Result<(), String> {
         for (place, value) in &self.resets {
             self.actual.set_place(self.isa, place, *value);
@@ -147,8 +146,8 @@ impl<'i> TestBench<'i> {
         self.check_cells(&vector.after, &self.expected)
     }
 
-    /// A view that clears the rest of its register when an instruction writes it does not do so
-    /// here: the vector tells what the parts hold.
+    /// Sets a value. A view that clears the rest of its register when an instruction writes it does not do so here: the
+    /// vector says what the parts hold.
     fn set_value(&mut self, name: NameId, value: u64) {
         match &self.names.get(name).meaning {
             Meaning::Pc(_) => self.actual.pc = value,
@@ -161,7 +160,7 @@ impl<'i> TestBench<'i> {
         }
     }
 
-    /// What a name stands for, in a state: its value and width.
+    /// Returns the value and width of what a name stands for, in a state.
     fn value(&self, name: NameId, state: &State) -> (u64, u32) {
         match &self.names.get(name).meaning {
             Meaning::Pc(width) => (state.pc, width.bits()),
@@ -170,8 +169,8 @@ impl<'i> TestBench<'i> {
         }
     }
 
-    /// Whether a state holds all that was set: two values for one thing, or a value for a constant
-    /// register, would otherwise make a test that says something other than it does.
+    /// Checks that a state holds all that was set: with two values for one thing, or a value for a constant register,
+    /// the vector would test something other than it says.
     fn check_agreement(&self, setting: &Setting, state: &State) -> Result<(), String> {
         for (name, value) in &setting.values {
             let (held, bits) = self.value(*name, state);
@@ -208,7 +207,7 @@ impl<'i> TestBench<'i> {
         differences
     }
 
-    /// The cells that do not hold what they should: memory, address, expected, found.
+    /// Returns the cells with wrong values: memory, address, expected, found.
     fn compare_memories(&self) -> Vec<(MemoryId, u64, u64, u64)> {
         let mut cells = Vec::new();
         for memory in &self.compared {
@@ -230,7 +229,7 @@ impl<'i> TestBench<'i> {
         format!("{}[{}]", memory.name, hex(address, memory.address.bits()))
     }
 
-    /// Output, status and cycles, as far as the vector speaks of them.
+    /// Compares output, status and cycles, as far as the vector specifies them.
     fn compare_effects(&self, vector: &Vector, step: &Step, output: &[u8]) -> Vec<Difference> {
         let mut differences = Vec::new();
         if let Some(expected) = vector.output.as_ref().filter(|expected| *expected != output) {
@@ -245,8 +244,8 @@ impl<'i> TestBench<'i> {
         differences
     }
 
-    /// Makes all memories zero again. A cell that is not zero is listed or differs: what the step
-    /// changed without being listed is a difference.
+    /// Makes all memories zero again. Every nonzero cell is listed or differs: a change by the step that is not listed
+    /// is a difference.
     fn clean_up(&mut self, vector: &Vector, differing: &[(MemoryId, u64, u64, u64)]) {
         let listed = vector.before.cells.iter().chain(&vector.after.cells);
         let listed = listed.map(|(memory, address, _)| (*memory, *address));
@@ -261,10 +260,10 @@ impl<'i> TestBench<'i> {
     }
 }
 
-/// What went over a bus.
+/// The transfers of a bus.
 type Log = Arc<Mutex<Vec<Transfer>>>;
 
-/// A bus that gives what a vector says, at the address that it says, and 0 otherwise.
+/// A bus that returns the vector's values at the vector's addresses, and 0 otherwise.
 struct ScriptedBus {
     script: Vec<Transfer>,
     log: Log,
@@ -314,7 +313,7 @@ fn transfers(list: &[Transfer]) -> String {
     if list.is_empty() { "nothing".to_owned() } else { list.iter().map(one).collect::<Vec<_>>().join(", ") }
 }
 
-/// Addresses at which two memories differ, with both values.
+/// Returns the addresses at which two memories differ, with both values.
 fn differing(expected: &Memory, actual: &Memory) -> impl Iterator<Item = (u64, u64, u64)> {
     let mut cells: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     expected.nonzero().into_iter().for_each(|(address, value)| cells.entry(address).or_default().0 = value);
@@ -323,7 +322,7 @@ fn differing(expected: &Memory, actual: &Memory) -> impl Iterator<Item = (u64, u
     differs.map(|(address, (expected, found))| (address, expected, found))
 }
 
-/// Why the step faulted, if the vector does not say that it should.
+/// Returns why the step faulted, if the vector does not expect a fault.
 fn unexpected_fault(isa: &Isa, vector: &Vector, step: &Step) -> Option<String> {
     match &step.stop {
         Some(Stop::Fault(fault)) if vector.status != Some(Status::Fault) => Some(dump::cause(isa, &fault.cause)),

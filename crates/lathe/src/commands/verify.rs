@@ -16,9 +16,9 @@ use crate::render::mark;
 use crate::vectors::{self, Names};
 use crate::{files, machine, output, render};
 
-/// Failures that are shown to people.
+/// The most failures shown to people.
 const SHOWN: usize = 10;
-/// Failures that are given to programs.
+/// The most failures listed for programs.
 const LISTED: usize = 1000;
 
 /// Runs all vectors of all files.
@@ -53,7 +53,7 @@ pub(super) fn execute(arguments: &Verify) -> Outcome {
     Ok(if tally.failed == 0 { Exit::Done } else { Exit::InputWrong })
 }
 
-/// Runs the vectors of one file; keeps the first failures.
+/// Runs the vectors of one file, and keeps the first failures.
 fn run_file<'f>(
     file: &'f str,
     names: &Names,
@@ -83,7 +83,7 @@ fn run_file<'f>(
     Ok(tally)
 }
 
-/// What came of all vectors; also the answer as data.
+/// The results of all vectors; also the answer as data.
 #[derive(Debug, Serialize)]
 struct Tally<'v> {
     machine: &'v str,
@@ -103,14 +103,14 @@ struct FileTally<'v> {
 #[derive(Debug, Serialize)]
 struct FailureData<'v> {
     file: &'v str,
-    /// In its file, from 1.
+    /// The position in its file, from 1.
     number: usize,
     name: String,
     #[serde(flatten)]
     failed: Failed,
 }
 
-/// The first failures, and the line that scripts look for.
+/// Renders the first failures, and the line that scripts look for.
 fn text(tally: &Tally) -> String {
     let mut text: String = tally.failures.iter().map(failure_text).collect();
     let more = tally.failed - tally.failures.len();
@@ -134,7 +134,7 @@ fn failure_text(failure: &FailureData) -> String {
     text + "\n"
 }
 
-/// A line on the terminal that says how far it is, when there are many files.
+/// A progress line on the terminal, when there are several files.
 struct Progress {
     total: usize,
     shown: Shown,

@@ -27,7 +27,7 @@ fn small() -> Bench {
 /// stack8b: cells in both memories.
 const TWO: &str = ".machine stack8b\n htl\n.section data\n .byte 7, 8\n";
 
-/// Twelve bits in a cell, so two bytes each in an image.
+/// Cells of twelve bits, so two bytes each in an image.
 pub(crate) const WIDE: &str = r#"machine wide "Twelve bits"
 memory code : u4 -> u12 big
 pc pc : u4 in code
@@ -39,7 +39,7 @@ instructions {
 }
 "#;
 
-/// What a run prints on standard output.
+/// Returns what a run prints on standard output.
 fn shown(bench: &Bench, arguments: &[&str]) -> String {
     bench.run(arguments).succeeds()
 }
@@ -56,7 +56,7 @@ fn a_binary_beside_the_source_unless_something_else_is_asked_for() {
     assert_eq!(bench.names(), ["small.asm", "small.bin"]);
 }
 
-/// Every format has a file of its own, so all of them can be written at once.
+/// Every format has its own extension, so all can be written at once.
 #[test]
 fn every_format_at_once() {
     let bench = small();
@@ -110,7 +110,7 @@ fn several_formats_share_the_name_that_was_given() {
     bench
         .run(&["asm", "small.asm", "-f", "bin, hex", "-f", "vice", "-o", "rom.bin"])
         .writes(&["rom.bin", "rom.hex", "rom.lbl"]);
-    // What is not an extension of a format stays.
+    // An unknown extension stays part of the name.
     bench.run(&["asm", "small.asm", "-f", "bin,hex", "-o", "board.v2"]).writes(&["board.v2.bin", "board.v2.hex"]);
 }
 
@@ -132,7 +132,7 @@ fn standard_output() {
     let output = bench.command(&["asm", "small.asm", "-o", "-"]).output().unwrap();
     assert_eq!(output.stdout, SMALL_BYTES);
     assert_eq!(bench.names(), ["small.asm"]);
-    // Two raw images in one stream could not be told apart.
+    // Two raw images in one stream would be indistinguishable.
     let bench = bench.file("two.asm", TWO);
     bench.run(&["asm", "two.asm", "-o", "-"]).complains(2, &["2 files", "standard output", "`--memory`"]);
     bench.run(&["asm", "small.asm", "-f", "bin,hex", "-o", "-"]).complains(2, &["run together"]);
@@ -238,7 +238,7 @@ fn files_of_the_project_and_no_others() {
     }
     bench.run(&["asm", "project/out.asm", "--root", "."]).writes(&["project/out.bin"]);
     assert_eq!(bench.read("project/out.bin"), [0x99]);
-    // A root that the source's own folder does not belong to lets nothing be included.
+    // A root that does not contain the source's folder allows no includes.
     bench.run(&["asm", "project/main.asm", "--root", "project/sub", "-o", "x"]).complains(1, &["three.inc"]);
     bench.run(&["asm", "project/main.asm", "--root", "none"]).complains(1, &["folder none", "no such", "--root"]);
     bench.run(&["asm", "project/main.asm", "--root", "secret.inc"]).complains(1, &["folder secret.inc", "--root"]);
@@ -275,7 +275,7 @@ fn a_definition_beside_the_source_is_found() {
     bench.run(&["asm", "sub/prog.asm", "-f", "bin,image"]).writes(&["sub/prog.bin", "sub/prog.lathe"]);
     assert_eq!(bench.read("sub/prog.bin"), [1, 0]);
     bench.run(&["asm", "sub/bom.asm"]).writes(&["sub/bom.bin"]);
-    // The image knows its machine, and finds it beside itself.
+    // The image names its machine, and finds the definition beside itself.
     assert!(bench.run(&["run", "sub/prog.lathe"]).succeeds().contains("a 0x01"));
     assert!(bench.run(&["run", "sub/prog.asm"]).succeeds().contains("a 0x01"));
     assert!(bench.run(&["dis", "sub/prog.lathe"]).succeeds().starts_with(".machine mine\n"));
@@ -424,7 +424,7 @@ fn outputs_that_cannot_be() {
         bench.run(&["asm", "small.asm", "-o", spelling]).complains(2, &[&over, "another name"]);
     }
     untouched();
-    // One of several cannot be written: none is.
+    // If one of several files cannot be written, none is.
     std::fs::create_dir(bench.path().join("x.hex")).unwrap();
     let answer = bench.run(&["asm", "small.asm", "-f", "bin,hex,listing", "-o", "x.bin"]);
     answer.complains(1, &["x.hex cannot be written: it is a directory", "another name"]);
@@ -438,7 +438,7 @@ fn outputs_that_cannot_be() {
     }
 }
 
-/// Neither what is included nor the definition is written over.
+/// Neither included files nor the definition is overwritten.
 #[test]
 fn all_that_is_read_is_spared() {
     let bench = Bench::with("wide.isa", WIDE)
@@ -461,7 +461,7 @@ fn a_folder_that_may_not_be_written() {
     let folder = bench.path().join("folder");
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
-    // Some may write everywhere; there is nothing to see then.
+    // Some users may write everywhere; then there is nothing to test.
     if std::fs::write(folder.join("try"), "").is_err() {
         bench.run(&["asm", "small.asm", "-f", "bin,hex", "-o", "folder/x.bin"]).complains(1, &["permission is denied"]);
         assert_eq!(bench.names(), ["folder", "small.asm"]);
@@ -475,13 +475,13 @@ fn names_that_are_not_utf_8() {
     let bench = Bench::new();
     let odd = std::ffi::OsStr::from_bytes(b"f\xFFo");
     let folder = bench.path().join(odd);
-    // Not every file system takes such a name.
+    // Not every file system accepts such a name.
     if std::fs::create_dir(&folder).is_err() {
         return;
     }
     std::fs::write(folder.join("main.asm"), ".machine quad8\n .include \"lib.inc\"\n").unwrap();
     std::fs::write(folder.join("lib.inc"), " halt\n").unwrap();
-    // Inside such a folder everything works; the name itself cannot be given.
+    // Inside such a folder everything works; only the name itself cannot be given.
     let output = bench.command(&["asm", "main.asm"]).current_dir(&folder).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "wrote main.bin\n");
     let output = bench.command(&["asm"]).arg(folder.join("main.asm")).output().unwrap();
@@ -489,7 +489,7 @@ fn names_that_are_not_utf_8() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("UTF-8"));
 }
 
-/// A hundred mistakes in a large source take no longer than the source itself.
+/// A hundred mistakes in a large source take no longer than the source alone.
 #[test]
 fn a_large_source_full_of_mistakes() {
     let bench =
@@ -504,10 +504,10 @@ fn a_large_source_full_of_mistakes() {
 // Watching
 // ---------------------------------------------------------------------------------------
 
-/// How long something may take that ought to happen at once.
+/// How long to wait for something that should happen at once.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A process that is ended at the end of the test, and what it says on standard error.
+/// A process that is killed at the end of the test, and its standard error.
 struct Watcher {
     child: Child,
     lines: Receiver<String>,
@@ -522,7 +522,7 @@ impl Watcher {
         Watcher { child, lines }
     }
 
-    /// All lines until it waits for a change.
+    /// Returns all lines until it waits for a change.
     fn round(&self) -> String {
         let end = Instant::now() + PATIENCE;
         let mut said = String::new();
@@ -544,7 +544,7 @@ impl Drop for Watcher {
     }
 }
 
-/// Every change of length is a change, however coarse the clock of the file system is.
+/// Every change of length is seen, however coarse the file system's clock is.
 #[test]
 fn watching_sees_every_file_come_change_and_go() {
     let bench = Bench::new();

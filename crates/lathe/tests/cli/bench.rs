@@ -1,4 +1,4 @@
-//! `lathe bench`: what it says, not how fast anything is.
+//! `lathe bench`: its output, not how fast anything is.
 
 use crate::Bench;
 

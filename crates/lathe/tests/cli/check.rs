@@ -49,7 +49,7 @@ fn all_machines_that_ship_are_without_findings() {
     }
 }
 
-/// The summary and the map, for terminals of the usual width.
+/// The summary and the map fit terminals of the usual width.
 #[test]
 fn nothing_is_wider_than_a_terminal() {
     for machine in Bench::new().run(&["machines"]).succeeds().lines().filter_map(|line| line.split(' ').next()) {
@@ -193,7 +193,7 @@ fn colours_only_where_they_are_seen() {
     assert!(forced.stderr.contains(&0x1b));
 }
 
-/// `--fix` mends what leaves no doubt, keeps everything else as it is, and tells about the rest.
+/// `--fix` applies the safe fixes, keeps everything else, and reports the rest.
 #[test]
 fn fixes_are_written_into_the_file() {
     let broken = COUNTER.replace("instructions {", "instruction {").replace("a : u8", "a : 8").replace('\n', "\r\n");

@@ -61,7 +61,7 @@ fn a_session_is_saved_and_opened_again() {
         answer.contains("step 104  ") && answer.contains("r1 = 0x0A (10)") && answer.contains("r1 = 0x21 (33)"),
         "{answer}"
     );
-    // Breakpoints have their numbers, what they ignore, and whether they count.
+    // Breakpoints keep their numbers, their ignore counts, and whether they are enabled.
     let commands = b"break loop\nbreak 0\nbreak loop if r1 == 3\ntbreak 2\ndelete 2\nignore 3 7\ndisable 4\n";
     let list = bench.run_with_input(&["debug", "count.asm"], &[commands, &b"step\nbl\nsave bl.session\n"[..]].concat());
     let list = list.succeeds();
@@ -75,7 +75,7 @@ fn a_session_is_saved_and_opened_again() {
     bench.run(&["debug", "cut.session"]).complains(1, &["cut.session", "cut short", "save the session again"]);
 }
 
-/// A session has everything in it: the files that the machine is made of may be elsewhere, or gone.
+/// A session contains everything: the files of the machine may have moved or gone.
 #[test]
 fn a_session_of_a_machine_made_of_several_files_is_opened_again() {
     let bench = bench();
@@ -96,7 +96,7 @@ fn a_session_of_a_machine_made_of_several_files_is_opened_again() {
     assert!(answer.contains("a = 0x02") && answer.contains("a = 0x01"), "{answer}");
 }
 
-/// A session does not take the place of the program, and neither does a script for gdb.
+/// Neither a session nor a gdb script replaces the program.
 #[test]
 fn the_program_is_not_overwritten() {
     let program = ".machine quad8\n inc a\n halt\n";
@@ -110,7 +110,7 @@ fn the_program_is_not_overwritten() {
     assert_eq!((bench.read_text("count.asm").as_str(), bench.names().len()), (program, 1));
 }
 
-/// What is typed is shown again, and must not reach the terminal as a command to it.
+/// Typed text is shown again, and must not reach the terminal as a command.
 #[test]
 fn control_characters_are_shown_and_do_nothing() {
     let typed =

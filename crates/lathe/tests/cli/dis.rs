@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::Bench;
 
-/// quad8: `inc a; out a; halt`, and two bytes that nothing reaches.
+/// quad8: `inc a; out a; halt`, and two unreached bytes.
 const SMALL: [u8; 5] = [0x80, 0x82, 0x01, 0x80, 0x41];
 
 fn small() -> Bench {
@@ -41,7 +41,7 @@ fn names_from_a_file() {
     with("god.sym").complains(1, &["did you mean `good.sym`?"]);
 }
 
-/// Both files of symbols that `asm` writes can be read; the JSON tells memories apart.
+/// Both symbol files that `asm` writes can be read; the JSON distinguishes memories.
 #[test]
 fn names_that_asm_has_written() {
     let source = ".machine stack8b\nMINUS = -1\nstart: psh start\n htl\n.section data\n .byte 6\nhere: .byte 7\n";
@@ -50,12 +50,12 @@ fn names_that_asm_has_written() {
     for symbols in ["two.sym", "two.sym.json"] {
         let text = bench.run(&["dis", "two-prog.bin", "-m", "stack8b", "--symbols", symbols]).succeeds();
         assert!(text.contains("start:"), "{text}");
-        // Only the JSON says that `here` is a place in another memory.
+        // Only the JSON says that `here` is an address in another memory.
         assert_eq!(text.contains("here:"), symbols == "two.sym", "{text}");
     }
     let text = bench.run(&["dis", "two.lathe"]).succeeds();
     assert!(text.contains("start:") && text.contains("here:"), "{text}");
-    // A name that a person gives counts for more than that of the image.
+    // A name that the user gives takes precedence over the image's.
     let bench = bench.file("own.sym", "mine = 0\n");
     let text = bench.run(&["dis", "two.lathe", "--symbols", "own.sym"]).succeeds();
     assert!(text.contains("mine:") && !text.contains("start:"), "{text}");
@@ -93,8 +93,8 @@ fn images_that_are_none() {
     assert!(bench.run(&["dis", "a.asm"]).succeeds().contains("    halt "));
 }
 
-/// What `asm` made of a program comes back from `dis`, byte by byte, for one program of each
-/// machine, through files as a person would do it.
+/// What `asm` makes of a program comes back from `dis`, byte by byte, for one program of each machine, through files as
+/// a user would do it.
 #[test]
 fn every_machine_there_and_back() {
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines");

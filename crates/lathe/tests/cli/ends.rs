@@ -52,7 +52,7 @@ fn faults_and_limits_name_the_label_and_the_line() {
     bench.run(&["run", "deep.asm", "--max-steps", "4"]).complains(4, &words);
 }
 
-/// A machine with memories that hold more than any computer has, one instruction to use them up.
+/// Defines a machine with memories larger than any computer's, and one instruction to use them up.
 fn greedy(memories: usize, address: u32) -> String {
     let memory = |number| format!("memory m{number} : u{address} -> u64\n");
     let memories: String = (0..memories).map(memory).collect();
@@ -72,7 +72,7 @@ fn memory_that_a_machine_may_not_take_is_a_fault() {
 fn may_not_take(address: u32) {
     let bench = Bench::with("greedy.isa", greedy(2, address)).file("a.asm", " take\n; expect: ends fault\n");
     let run = |size: &str| bench.run_on_all(&["run", "a.asm", "-m", "greedy.isa", "--max-memory", size], b"");
-    // One page of cells in 8 bytes each is taken by the program.
+    // The program itself takes one page of cells, 8 bytes each.
     run("320K").complains(3, &["a page of memory", "`--max-memory SIZE`", "after 9 steps"]);
     run("32K").complains(3, &["after 0 steps"]);
     let test = bench.run(&["test", "a.asm", "-m", "greedy.isa", "--max-memory", "1M"]);
@@ -83,7 +83,7 @@ fn may_not_take(address: u32) {
     script.run(&["run", "a.asm", "-m", "greedy.isa", "--max-memory", "much"]).complains(2, &["64M"]);
 }
 
-/// Where the address space is limited, so is what memories can be, and nothing aborts.
+/// Where the address space is limited, so are memories, and nothing aborts.
 #[cfg(target_os = "linux")]
 #[test]
 fn sixteen_huge_memories_in_a_small_address_space_are_no_abort() {
@@ -97,7 +97,7 @@ fn sixteen_huge_memories_in_a_small_address_space_are_no_abort() {
     }
 }
 
-/// Somebody presses Ctrl-C: the run says where it was, and shows what was asked for.
+/// When the user presses Ctrl-C, the run says where it was, and shows what was requested.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_where_it_was() {
@@ -108,7 +108,7 @@ fn an_interrupted_run_says_where_it_was() {
     let bench = Bench::with("again.asm", program);
     let mut command = bench.command(&["run", "again.asm", "--state", "--stats"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Once it has printed, it runs, and listens.
+    // Once it has printed, it is running, and listens.
     child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
     let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
@@ -137,8 +137,8 @@ fn a_trace_shows_instructions_and_what_they_changed() {
     bench.run(&["run", "loop.asm", "--trace=loop.asm"]).complains(2, &["would be overwritten"]);
 }
 
-/// The end of a long run is traced without tracing what comes before it, on every engine, with the
-/// input that it read and nothing printed twice.
+/// The end of a long run is traced without tracing what comes before, on every engine, with the input it read and
+/// nothing printed twice.
 #[test]
 fn the_last_instructions_of_a_long_run_are_traced() {
     let program = ".machine quad8\n in a\n li b, 0\n li c, 0\nagain: inc b\n li d, again\n jnz b, again\n inc c\n \

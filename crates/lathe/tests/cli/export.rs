@@ -43,7 +43,7 @@ fn the_definition_is_not_overwritten() {
     assert_eq!(bench.read_text("own.isa"), definition);
 }
 
-/// Neither is what the definition is made of, and no folder is left behind.
+/// No file of the definition is overwritten, and no folder is left behind.
 #[test]
 fn parts_of_the_definition_are_not_overwritten() {
     let part = "register b : u8\n";

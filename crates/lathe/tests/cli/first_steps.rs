@@ -39,7 +39,7 @@ fn a_row_is_shown_with_its_bits_operands_and_examples() {
     {
         assert!(shown.contains(part), "`{part}` is missing from:\n{shown}");
     }
-    // A family is one row and many instructions; a second spelling finds it, too.
+    // A family is one row and many instructions; a second spelling also finds it.
     assert!(Bench::new().run(&["show", "hex8", "add"]).succeeds().contains("add A, B  1111 0111  AAAA BBBB"));
     assert!(Bench::new().run(&["show", "quad8", "skipm"]).succeeds().contains("skipl/skipm D"));
     let json = Bench::new().run(&["show", "sm83", "nop", "--format", "json"]).json();

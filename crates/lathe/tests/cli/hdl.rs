@@ -51,7 +51,7 @@ fn there_is_no_hardware_for_addresses_of_more_than_32_bits() {
     assert_eq!(bench.run(&["hdl", "-m", "near.isa", "-o", "hardware"]).code, 0);
 }
 
-/// A report takes minutes and asks one tool after the other: all that are missing are named before it begins.
+/// A report takes minutes and runs one tool after another: all missing ones are named before it begins.
 #[test]
 fn a_report_names_the_tools_that_are_missing_before_anything_is_written() {
     let bench = Bench::with("hi.asm", ".machine quad8\n halt\n");

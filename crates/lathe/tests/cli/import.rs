@@ -16,7 +16,7 @@ fn rules_become_a_definition_that_assembles() {
     assert_eq!(bench.run(&["fmt", "--check", "mine.isa"]).code, 0);
     let listing = bench.run(&["asm", "p.asm", "-m", "mine.isa", "--to", "listing", "-o", "-"]).out;
     assert!(listing.contains("10 ff"), "{listing}");
-    // Nobody knows yet what the instructions do, and a run says so.
+    // The meanings of the instructions are not known yet, and a run says so.
     assert_eq!(bench.run(&["run", "p.asm", "-m", "mine.isa"]).code, 3);
 }
 

@@ -1,4 +1,4 @@
-//! The real binary, in a fresh directory each time: what it prints, where, and how it ends.
+//! The real binary, in a fresh directory each time: what it prints, on which stream, and how it ends.
 
 mod asm;
 #[cfg(feature = "bench")]
@@ -29,11 +29,11 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The engines of this build, as they are asked for.
+/// The engines of this build, by their names on the command line.
 const ENGINES: &[&str] =
     if cfg!(feature = "jit") { &["auto", "interp", "fast", "jit"] } else { &["auto", "interp", "fast"] };
 
-/// A directory of its own, and the binary to run in it.
+/// A fresh directory, and the binary to run in it.
 struct Bench {
     directory: TempDir,
 }
@@ -51,7 +51,7 @@ impl Bench {
         Bench { directory: tempfile::tempdir().unwrap() }
     }
 
-    /// A directory with one file in it.
+    /// Creates a directory with one file in it.
     fn with(name: &str, content: impl AsRef<[u8]>) -> Bench {
         Bench::new().file(name, content)
     }
@@ -69,7 +69,7 @@ impl Bench {
         String::from_utf8(self.read(name)).unwrap()
     }
 
-    /// The names of all files in the directory, those of temporary ones too.
+    /// Returns the names of all files in the directory, including temporary ones.
     fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -82,7 +82,7 @@ impl Bench {
         self.directory.path()
     }
 
-    /// The binary with these arguments, nothing on standard input, and no wish about colours.
+    /// Prepares the binary with these arguments, empty standard input, and no colour setting.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lathe"));
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
@@ -96,7 +96,7 @@ impl Bench {
         answer(self.command(arguments).output().unwrap())
     }
 
-    /// Runs the same on every engine, which must make no difference.
+    /// Runs the same on every engine, and checks that all answers are equal.
     #[track_caller]
     fn run_on_all(&self, arguments: &[&str], input: &[u8]) -> Answer {
         let on = |engine: &&str| self.run_with_input(&[arguments, &["--engine", *engine]].concat(), input);
@@ -110,7 +110,7 @@ impl Bench {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A binary that ends before it has read everything closes the pipe; that is its right.
+        // A binary that ends before it has read everything closes the pipe, as it may.
         let _ = child.stdin.take().unwrap().write_all(input);
         answer(child.wait_with_output().unwrap())
     }
@@ -125,13 +125,13 @@ fn answer(output: std::process::Output) -> Answer {
 }
 
 impl Answer {
-    /// Ends with this code, and says nothing but an answer.
+    /// Checks that it ended with code 0 and printed nothing but an answer.
     fn succeeds(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 
-    /// Ends with this code, and complains on standard error with all of these words.
+    /// Checks that it ended with this code, and complained on standard error with all of these words.
     fn complains(self, code: i32, words: &[&str]) {
         assert_eq!(self.code, code, "{}{}", self.out, self.err);
         for word in words {
@@ -139,7 +139,7 @@ impl Answer {
         }
     }
 
-    /// Ends well, and tells of these files on standard error and of nothing else.
+    /// Checks that it succeeded, and reported these files and nothing else on standard error.
     fn writes(self, names: &[&str]) {
         let told: String = names.iter().map(|name| format!("wrote {name}\n")).collect();
         assert_eq!((self.code, self.err.as_str(), self.out.as_str()), (0, told.as_str(), ""));

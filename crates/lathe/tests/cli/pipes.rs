@@ -1,5 +1,5 @@
-//! Pipes with names, in every place where a command takes the name of a file: nobody is at the other end, so a
-//! command that opened one would wait for ever.
+//! Named pipes, wherever a command takes the name of a file: no process is at the other end, so a command that opened
+//! one would wait for ever.
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::Bench;
 
-/// Far longer than any of these commands takes. A command that waits would wait for ever.
+/// Far longer than any of these commands takes; a waiting command would never end.
 const BOUND: Duration = Duration::from_secs(120);
 
-/// Pipes, and files that are good.
+/// Pipes, and valid files.
 fn bench() -> Bench {
     let hello = sample("hex8", "hello");
     let bench = Bench::with("hello.asm", hello)
@@ -29,7 +29,7 @@ fn sample(machine: &str, program: &str) -> Vec<u8> {
     Bench::new().run(&["show", machine, "--programs", program]).succeeds().into_bytes()
 }
 
-/// The exit code and all that is said; the process is ended if it waits.
+/// Returns the exit code and all output; kills the process if it waits.
 fn ended(bench: &Bench, arguments: &[&str]) -> (i32, String) {
     let mut command = bench.command(arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -119,14 +119,14 @@ fn a_pipe_is_not_waited_for_where_a_file_is_written() {
     }
 }
 
-/// Beside a program a pipe is nothing that says what it must do.
+/// A pipe beside a program does not count as expectations.
 #[test]
 fn a_pipe_beside_a_program_is_passed_over() {
     let (code, said) = ended(&bench(), &["test", "beside.asm"]);
     assert!(code == 0 && said.contains("ok    beside.asm"), "{code}: {said}");
 }
 
-/// A shell's `<(…)` is a pipe as well, but one that is open.
+/// A shell's `<(…)` is also a pipe, but an open one.
 #[test]
 fn what_a_shell_pipes_in_is_read() {
     let bench = bench();

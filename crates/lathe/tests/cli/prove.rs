@@ -24,7 +24,7 @@ fn a_core_is_proven_instruction_by_instruction() {
     bench.run(&["prove", "-m", "quad8", "--only", "nope"]).complains(1, &["nothing to prove", "--only"]);
 }
 
-/// A core that somebody has changed, and the waveform of what it does wrong.
+/// A core changed by hand, and the waveform of what it does wrong.
 #[test]
 fn a_core_changed_by_hand_is_shown_as_a_waveform() {
     let test = "lathe prove --core";
@@ -89,7 +89,7 @@ fn wrong_usage_is_told() {
     bench.run(&["prove", "--equal", "quad8", "hex8"]).complains(1, &["different machines", "same memories"]);
 }
 
-/// A solver of which nobody wants an answer any more is not left behind. It has a pipe open as long as it is there.
+/// An abandoned solver is not left behind. It has a pipe open as long as it runs.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_solver_first() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::Bench;
 
-/// quad8: copies its input to its output, and halts at its end.
+/// quad8: copies its input to its output, and halts at the end of the input.
 /// `in a; skipnz a; halt; out a; jalr d, [c]`
 const CAT: [u8; 5] = [0x83, 0x41, 0x01, 0x82, 0x5E];
 /// quad8: writes zeros for ever. `out a; jalr d, [c]`
@@ -109,7 +109,7 @@ fn the_step_limit_ends_with_4() {
     let answer = bench.run(&["run", "endless.bin", "-m", "quad8", "--max-steps", "1_001"]);
     assert_eq!(answer.out.len(), 501);
     answer.complains(4, &["step limit reached after 1001 steps; next pc 0x0001\n"]);
-    // More than one slice, and not a whole number of them.
+    // Several slices, and not a whole number of them.
     let answer = bench.run(&["run", "endless.bin", "-m", "quad8", "--max-steps", "600000"]);
     assert_eq!((answer.code, answer.out.len()), (4, 300_000));
     let answer = bench.run(&["run", "endless.bin", "-m", "quad8", "--max-steps", "0", "--state"]);
@@ -132,7 +132,7 @@ fn a_reader_that_goes_away_ends_the_run() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// What a program has written is there before it waits for an answer.
+/// A program's output is visible before it waits for an answer.
 #[test]
 fn a_question_is_seen_before_the_answer_is_read() {
     // `inc a; out a; in b; out b; halt`
@@ -154,7 +154,7 @@ fn a_question_is_seen_before_the_answer_is_read() {
     assert!(child.wait().unwrap().success());
 }
 
-/// A program that never reads does not wait for input that never comes.
+/// A program that never reads does not wait for input.
 #[test]
 fn input_is_read_only_when_asked_for() {
     let bench = Bench::with("halt.bin", [0x01]);
@@ -187,7 +187,7 @@ fn images_that_do_not_fit() {
     bench.run(&["run", "folder", "-m", "quad8"]).complains(1, &["it is a directory", "a file in it"]);
 }
 
-/// Twelve bits in a cell, so two bytes each in an image.
+/// Cells of twelve bits, so two bytes each in an image.
 const WIDE: &str = r#"machine wide "Twelve bits"
 memory code : u4 -> u12 ORDER
 pc pc : u4 in code
@@ -200,7 +200,7 @@ instructions {
 }
 "#;
 
-/// Code and data at both ends of a memory with addresses of 64 bits, in all the forms that a program has.
+/// Code and data at both ends of a memory with 64-bit addresses, in all forms of a program.
 #[test]
 fn a_program_at_addresses_of_64_bits() {
     let program = ".machine far64\n.entry start\nstart: li b, text\n li sp, 0x10\n call print\n halt\n\
@@ -218,7 +218,7 @@ fn a_program_at_addresses_of_64_bits() {
         .run(&["asm", "far.asm", "-o", "far.hex"])
         .complains(1, &["byte address 0xffffffffffffffff is beyond the 32 bits of Intel HEX", "`image`"]);
     assert!(!bench.path().join("far.hex").exists());
-    // A part of it as plain bytes, and back to where it was.
+    // A part of it as plain bytes, and loaded back where it was.
     let range = "0xFFFFFFFFFFFFFFFC..0xFFFFFFFFFFFFFFFF";
     assert_eq!(bench.run(&["asm", "far.asm", "--range", range, "-o", "text.bin"]).code, 0);
     assert_eq!(bench.read("text.bin"), b"Ok\n\0");
@@ -297,7 +297,7 @@ fn a_source_from_standard_input() {
     bench.run_with_input(&["run", "-"], &[0x01]).complains(2, &["which machine standard input is for"]);
 }
 
-/// Each format says what it is; where it does not, its name does.
+/// Each format is recognised by its content or else by its name.
 #[test]
 fn images_of_every_format_that_can_be_read() {
     let bench = Bench::with("a.asm", LETTER);
@@ -331,7 +331,7 @@ fn an_image_that_knows_its_machine() {
     bench.run(&["run", "half.lathe"]).complains(1, &["half.lathe, line", "damaged", "assemble the program again"]);
     bench.run(&["asm", "m.asm", "-f", "image"]).writes(&["m.lathe"]);
     assert!(bench.run(&["run", "m.lathe"]).succeeds().contains("a 0x01"));
-    // The definition changes, and then it goes away.
+    // The definition changes, and then disappears.
     let changed = bench.read_text("mine.isa").replace("a + 1", "a + 2").replace("-> a = 2", "-> a = 3");
     let bench = bench.file("mine.isa", changed);
     let answer = bench.run(&["run", "m.lathe"]);
@@ -404,7 +404,7 @@ fn statistics_as_json_stand_with_the_state() {
 #[cfg(feature = "jit")]
 fn a_long_run_is_compiled() {
     let bench = Bench::with("long.asm", LONG);
-    // By itself it is compiled on another thread, which may take longer than the run does.
+    // By default, code is compiled on another thread, which may take longer than the run.
     let report = bench.run(&["run", "long.asm", "--stats", "--format", "json"]).json();
     assert_eq!(report["stats"]["engine"], "jit");
     let report = bench.run(&["run", "long.asm", "--stats", "--format", "json", "--engine", "jit"]).json();
@@ -416,7 +416,7 @@ fn a_long_run_is_compiled() {
     bench.run(&["run", "long.asm", "--stats", "--engine", "jit"]).complains(0, &words);
 }
 
-/// More memory than is kept in one piece, and a loop that fills some of it.
+/// A memory too large to be kept in one piece, and a loop that fills some of it.
 const LARGE: &str = r#"
 machine large "A great deal of memory"
 memory ram : u24 -> u8
@@ -459,13 +459,13 @@ fn the_quick_build_says_what_it_leaves_out() {
     assert_eq!(bench.run_with_input(&["debug", "a.asm"], b"step\n").code, 0);
 }
 
-/// An ELF file of 32 bits with one part at 0x1000 and, if it is asked for, a symbol `tohost`.
+/// Builds a 32-bit ELF file with one segment at 0x1000 and, if requested, a symbol `tohost`.
 pub(crate) fn elf(code: &[u32], tohost: bool) -> Vec<u8> {
     let code: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     let start = 0x1000u32;
     let symbols: Vec<u8> = [
         [0u32, 0, 0, 0].map(u32::to_le_bytes).concat(),
-        // Name, value, size; then global, nothing special, in some section.
+        // Name, value, size; then global, without a type, absolute.
         [1u32, start + 0x100, 4, 0xFFF1 << 16 | 0x10].map(u32::to_le_bytes).concat(),
     ]
     .concat();
@@ -518,7 +518,7 @@ fn an_elf_file_tells_its_host_how_it_went() {
     run(7).complains(3, &["test 3 failed, the program says in `tohost`", "at pc 0x0000100C, after 3 steps\n"]);
 }
 
-/// It stops exactly there, even if the program then jumps to itself, and whatever the limit is.
+/// The run stops exactly there, even if the program then jumps to itself, and whatever the limit is.
 #[test]
 fn a_failure_counts_even_if_the_program_is_stuck_after_it() {
     let mut code = telling(5);
@@ -532,7 +532,7 @@ fn a_failure_counts_even_if_the_program_is_stuck_after_it() {
     assert_eq!(run(&["--max-steps", "2"]).code, 4);
 }
 
-/// Two halves of a word, the lower one first and odd: a character for the console, not an end.
+/// Two halves of a word, the lower one first and odd: a character for the console, not the end of the run.
 #[test]
 fn a_program_writes_through_its_host() {
     let put = [0x0410_0313, 0x1062_A023, 0x0101_03B7, 0x1072_A223];

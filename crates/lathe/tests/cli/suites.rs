@@ -1,11 +1,11 @@
-//! How published test suites tell whether they passed, each with a program that passes and one that fails:
+//! How published test suites report whether they passed, each with a program that passes and one that fails:
 //! `docs/testing.md` says how to run the suites themselves.
 
 use crate::Bench;
 use crate::run::{elf, telling};
 
-/// A 6502 program for all 64 KiB, begun at 0x400: `failing` traps it by a jump to itself at 0x402, otherwise it
-/// gets to the one at 0x405.
+/// Returns a 6502 program for all 64 KiB, started at 0x400: `failing` traps it in a jump to itself at 0x402, otherwise
+/// it reaches the one at 0x405.
 fn klaus(failing: bool) -> Vec<u8> {
     let mut memory = vec![0; 1 << 16];
     // lda #0 or #1; bne *; jmp *
@@ -23,7 +23,7 @@ fn a_trap_of_the_6502_functional_test_is_no_success() {
     run(true).complains(1, &["it jumps to itself at pc 0x0402", "the run ended before it came to 0x404"]);
 }
 
-/// A program for the Game Boy that writes to the serial port and then jumps to itself.
+/// Returns a Game Boy program that writes to the serial port and then jumps to itself.
 fn cartridge(text: &str) -> String {
     let put: String =
         text.bytes().map(|byte| format!(" ld a, {byte}\n ldh (0x01), a\n ld a, 0x81\n ldh (0x02), a\n")).collect();
@@ -41,11 +41,11 @@ fn what_a_game_boy_program_writes_decides() {
     run("06-ld r,r\n\n\nFailed\n", &[]).complains(1, &["expected the program to write \"Passed\", but it did not"]);
     run("PPassed", &[]).complains(0, &[]);
     run("Passe", &[]).complains(1, &["expected the program to write"]);
-    // Both must hold.
+    // Both conditions must hold.
     run("Passed", &["--expect-stop", "halt"]).complains(1, &["expected the run to end with halt, but it is stuck at"]);
     run("Failed", &["--expect-stop", "stuck"]).complains(1, &["expected the program to write"]);
     run("Passed", &["--expect-stop", "stuck"]).complains(0, &[]);
-    // Neither hides another end.
+    // Neither condition hides a different end.
     assert_eq!(run("Passed", &["--max-steps", "3"]).code, 4);
     let json = run("Failed", &["--format", "json"]);
     assert_eq!((json.code, &json.json()["as_expected"]), (1, &false.into()));
@@ -55,7 +55,7 @@ fn what_a_game_boy_program_writes_decides() {
 fn a_cartridge_that_cannot_be_loaded_whole_is_not_run() {
     let mut rom = vec![0; 0x1_0000];
     rom[0x104..0x108].copy_from_slice(&[0xCE, 0xED, 0x66, 0x66]);
-    // MBC1, 64 KiB, and what the header adds up to.
+    // MBC1, 64 KiB, and the header checksum.
     (rom[0x147], rom[0x148], rom[0x14D]) = (1, 1, 0xE5);
     // jr *
     rom[0x100..0x103].copy_from_slice(&[0x18, 0xFE, 0]);
@@ -65,7 +65,7 @@ fn a_cartridge_that_cannot_be_loaded_whole_is_not_run() {
     bench.run(&["run", "large.gb", "-m", "sm83", "--from", "gb"]).complains(0, &["warning", "only banks 0 and 1 of 4"]);
 }
 
-/// A test with a symbol `tohost` that ends in a jump to itself has told nothing.
+/// A test with a symbol `tohost` that ends in a jump to itself has reported nothing.
 #[test]
 fn a_riscv_test_that_is_stuck_has_failed() {
     let bench = Bench::with("t.elf", elf(&[0x0000_006F], true));
@@ -98,7 +98,7 @@ fn what_a_display_shows_decides() {
     assert_eq!(bench.run(&["run", "seven.asm", "--screen", "good.txt"]).code, 0);
     let run = |name: &str| bench.run_on_all(&["run", name, "--expect-screen", "good.txt"], b"");
     let answer = run("seven.asm");
-    // Of a machine with a display, the display is what there is to see.
+    // For a machine with a display, the display is the output.
     assert_eq!((answer.code, answer.out.as_bytes()), (0, bench.read("good.txt").as_slice()));
     run("one.asm").complains(1, &["the screen is not what good.txt shows: it differs from line 1", "- ####", "+ ..#."]);
     let answer = bench.run(&["run", "seven.asm", "--expect-screen", "missing.txt"]);

@@ -35,7 +35,7 @@ fn what_is_wrong_is_shown_line_by_line() {
     assert_eq!(answer.out.lines().collect::<Vec<_>>(), lines);
 }
 
-/// A program that hangs is told to hang, not also to take long.
+/// A program that hangs is reported as hanging, not also as taking too long.
 #[test]
 fn a_run_that_was_cut_off_is_told_once() {
     let hangs = "; expect: steps <= 10\n.machine quad8\nx: inc a\n jmp x\n";
@@ -94,7 +94,7 @@ fn how_a_run_ends_can_be_expected() {
     assert!(answer.out.ends_with("2 passed, 1 failed\n"), "{}", answer.out);
 }
 
-/// One set of expectations over submissions, some of them hostile: each costs only itself.
+/// Creates submissions for one set of expectations. Some are hostile, and each may only harm itself.
 fn submissions(count: usize) -> Bench {
     let bench =
         Bench::with("task.expect", "case one\ninput \"34\"\noutput \"7\"\ncase two\ninput \"20\"\noutput \"2\"\n");
@@ -163,7 +163,7 @@ fn results_as_data() {
     bench.run(&["test", "--report", "x.doc"]).complains(2, &["x.doc", ".xml"]);
 }
 
-/// Every program that comes with Lathe, on every engine.
+/// Every shipped program, on every engine.
 #[test]
 fn the_programs_that_come_along_do_what_they_say() {
     let machines = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");

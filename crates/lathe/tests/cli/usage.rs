@@ -45,7 +45,7 @@ fn a_file_with_the_name_of_a_machine_is_reached_by_its_path() {
     bench.run(&["check", "./quad8"]).complains(1, &["no program counter"]);
 }
 
-/// Whoever reads JSON gets JSON, whatever goes wrong.
+/// A request for JSON gets JSON, whatever goes wrong.
 #[test]
 fn failures_are_json_where_json_was_asked_for() {
     let bench = Bench::with("bad.isa", "machine m \"M\"\nregister a u8\n")
@@ -75,7 +75,7 @@ fn failures_are_json_where_json_was_asked_for() {
     assert_eq!(answer.json()["diagnostics"][0]["code"], "A303");
 }
 
-/// Nothing is said beside the document, neither by what mends nor by what traces.
+/// Nothing is printed besides the JSON, neither by `--fix` nor by `--trace`.
 #[test]
 fn all_that_is_said_is_json_where_json_was_asked_for() {
     let bench = Bench::with("a.asm", ".machine quad8\n li a, 65\n out a\n halt\n")
@@ -101,7 +101,7 @@ fn what_was_assembled_and_disassembled_as_json() {
     bench.run(&["asm", "a.asm", "-o", "-", "--format", "json"]).complains(2, &[]);
 }
 
-/// A definition is given by its path; a name without it leads there.
+/// A definition is given by its path; for its name alone, the path is suggested.
 #[test]
 fn a_definition_without_its_ending_is_found() {
     let bench = Bench::with("mine.isa", "machine mine \"\"\n");
@@ -110,7 +110,7 @@ fn a_definition_without_its_ending_is_found() {
     }
 }
 
-/// Whoever gives the one for the other learns which is which.
+/// A definition given as a program, or the reverse, is explained.
 #[test]
 fn a_definition_is_no_program_and_a_program_no_definition() {
     let bench =

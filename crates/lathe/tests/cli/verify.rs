@@ -15,7 +15,7 @@ fn passes(machine: &str, vectors: &str) {
     assert!(answer.out.ends_with(" passed, 0 failed\n") && answer.out.lines().count() == 1, "{}", answer.out);
 }
 
-/// The vectors fail with these lines, blanks aside.
+/// Checks that the vectors fail with these lines, blanks aside.
 #[track_caller]
 fn fails(machine: &str, vectors: &str, lines: &[&str]) {
     let answer = verify(machine, vectors);
@@ -100,7 +100,7 @@ fn a_fault_that_nobody_expects_is_explained() {
     );
 }
 
-/// Nothing of one vector, passed or failed, is left for the next.
+/// No vector, passed or failed, leaves anything behind for the next.
 #[test]
 fn vectors_do_not_see_one_another() {
     let store = r#"{"name": "store", "initial": {"page": 1, "a": 3, "b": 5, "ram": [[0, 49]]}, "final": {}}"#;
@@ -237,7 +237,7 @@ fn what_the_machine_has_can_be_left_out_of_the_comparison() {
     bench.run(&["verify", "-m", "quad8", "store.json", "--ignore", "ram"]).succeeds();
 }
 
-/// Each wrong text, and words of the complaint about it.
+/// Wrong texts, each with words of its complaint.
 #[rustfmt::skip]
 const WRONG: &[(&str, &str, &[&str])] = &[
     ("quad8", r#"[{"name":"x","initial":{"a":256},"final":{}}]"#,           &["256 does not fit into 8 bits", "test `x`", "`initial.a`"]),
@@ -282,14 +282,14 @@ fn wrong_files_are_said_to_be_wrong() {
     Bench::new().run(&["verify", "-m", "quad8", "none.json"]).complains(1, &["none.json", "no such file"]);
 }
 
-/// Published single-step tests of real processors, where they are at hand. They are not part of this
-/// project: they lie in `../shared/vectors` beside it, or where `LATHE_VECTORS` says.
+/// Runs published single-step tests of real processors, where available. They are not part of this project: they are in
+/// `../shared/vectors` beside it, or where `LATHE_VECTORS` says.
 #[track_caller]
 fn published(machine: &str) {
     let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
     let folder = std::env::var_os("LATHE_VECTORS").map_or(beside, Into::into).join(machine);
     let Ok(entries) = folder.read_dir() else {
-        // Not with a macro, whose output is kept back for tests that pass.
+        // Not with a macro, whose output is suppressed for tests that pass.
         let message = format!("SKIPPED: no published vectors for {machine} in {}\n", folder.display());
         std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes()).unwrap();
         return;
@@ -319,7 +319,7 @@ fn published_vectors_of_the_6502_pass() {
     published("mos6502");
 }
 
-/// Cartridges that test the machine and print `Passed`, where they are at hand: beside the published vectors.
+/// Cartridges that test the machine and print `Passed`, where available: beside the published vectors.
 #[test]
 fn published_cartridges_pass_on_the_game_boy() {
     let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");

@@ -13,7 +13,7 @@ async function main() {
   client.defaultTimeout = 60000;
   await client.start();
   const stopped = () => client.waitForEvent('stopped');
-  // The answer comes first, the event after it; both are awaited from the beginning.
+  // The answer comes first, then the event; both are awaited from the beginning.
   const go = async (request) => (await Promise.all([stopped(), request]))[0].body;
   const top = async () => (await client.stackTraceRequest(thread)).body.stackFrames[0];
   const value = async (expression) =>
@@ -45,7 +45,7 @@ async function main() {
   assert.deepStrictEqual([frame.line, frame.source.path], [5, require('fs').realpathSync(program)]);
   assert.strictEqual(frame.name, 'next');
 
-  // Into the call, out of it, back into where it was called.
+  // Into the call, out of it, back to where it was called.
   await client.setBreakpointsRequest({ source: { path: program }, breakpoints: [] });
   await go(client.stepInRequest(thread));
   assert.strictEqual((await top()).line, 6);
@@ -60,7 +60,7 @@ async function main() {
   await go(client.nextRequest(thread));
   assert.strictEqual((await top()).line, 7);
 
-  // The condition in the library holds in the second round.
+  // The condition in the library holds in the second iteration.
   assert.strictEqual((await go(client.continueRequest(thread))).reason, 'breakpoint');
   assert.strictEqual(await value('r1'), '0x02');
   assert.strictEqual((await go(client.reverseContinueRequest(thread))).reason, 'entry');

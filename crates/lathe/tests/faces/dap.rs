@@ -22,7 +22,7 @@ fn a_client_that_was_not_written_for_it_can_do_everything() {
     assert!(output.status.success() && text.contains("everything passed"), "{text}");
 }
 
-/// A server, and what goes to it and comes from it.
+/// A server on standard input and output.
 struct Server {
     child: Child,
 }
@@ -43,7 +43,7 @@ impl Server {
         self.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
-    /// The next message.
+    /// Receives the next message.
     fn receive(&mut self) -> Value {
         receive(self.child.stdout.as_mut().expect("it answers"))
     }
@@ -92,7 +92,7 @@ fn malformed_messages_are_refused_and_the_server_goes_on() {
     }
     server.request(&json!({ "seq": 10, "type": "request", "command": "initialize", "arguments": {} }));
     assert_eq!(server.receive()["success"], json!(true));
-    // Arguments of the wrong kind, once there is a program.
+    // Arguments of the wrong type, once a program is loaded.
     let folder = folder();
     let program = folder.path().join("program.asm");
     server.request(&json!({ "seq": 11, "type": "request", "command": "launch", "arguments": { "program": program } }));

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::{binary, folder};
 
-/// A server for gdb, and where it listens.
+/// A gdb server, and the address it listens on.
 struct Server {
     child: Child,
     address: String,
@@ -33,7 +33,7 @@ impl Drop for Server {
     }
 }
 
-/// What gdb says when it is told this, and what it passes on.
+/// Runs gdb with these commands; returns its standard output and standard error.
 fn gdb(gdb: &Path, folder: &Path, arguments: &[&str], commands: &[&str]) -> (String, String) {
     let mut command = Command::new(gdb);
     command.current_dir(folder).args(["--batch", "-nx", "-ex", "set width 0"]).args(arguments);
@@ -45,7 +45,7 @@ fn gdb(gdb: &Path, folder: &Path, arguments: &[&str], commands: &[&str]) -> (Str
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// Looks for texts one after the other.
+/// Checks that the texts occur, in this order.
 fn assert_in_order(text: &str, expected: &[&str]) {
     let mut rest = text;
     for part in expected {
@@ -54,7 +54,7 @@ fn assert_in_order(text: &str, expected: &[&str]) {
     }
 }
 
-/// An ELF file with the lines of a program in C.
+/// Builds an ELF file with the line numbers of a C program.
 fn executable(test: &str, folder: &Path) -> Option<PathBuf> {
     let (assembler, linker) = ("riscv64-unknown-elf-as", "riscv64-unknown-elf-ld");
     let (assembler, linker) = (lathe_tests::tools::find(test, assembler)?, lathe_tests::tools::find(test, linker)?);
@@ -212,7 +212,7 @@ fn gdb_drives_a_machine_it_does_not_know() {
     drop(server);
 }
 
-/// Whoever connects and talks nonsense, or goes away, keeps nobody else out.
+/// A client that sends nonsense or disconnects keeps no other out.
 #[test]
 fn nonsense_from_a_client_leaves_the_server_for_the_next() {
     let folder = folder();
@@ -227,7 +227,7 @@ fn nonsense_from_a_client_leaves_the_server_for_the_next() {
     ];
     for bytes in hostile {
         let mut client = TcpStream::connect(&server.address).expect("it listens");
-        // It may hang up in the middle of it.
+        // The server may hang up in the middle.
         let _ = client.write_all(bytes);
     }
     let mut client = TcpStream::connect(&server.address).expect("it still listens");

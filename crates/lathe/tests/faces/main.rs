@@ -1,5 +1,5 @@
-//! The debugger's faces driven from outside: `lathe dap` by a client that was not written for it and by
-//! malformed messages, `lathe debug --gdb` by gdb, the screen by keys in a real terminal.
+//! The debugger's faces driven from outside: `lathe dap` by an independent client and by malformed messages,
+//! `lathe debug --gdb` by gdb, the screen by keys in a real terminal.
 
 mod dap;
 #[cfg(feature = "gdb")]

@@ -1,6 +1,6 @@
 //! The picture of the debugger's screen in `docs/debugging.md`: what a real terminal shows, with its colours.
 //!
-//! `cargo xtask picture`, or this test with `LATHE_UPDATE=1`, makes it again.
+//! `cargo xtask picture`, or this test with `LATHE_UPDATE=1`, regenerates it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ struct Look {
 }
 
 impl Look {
-    /// Follows a sequence that selects a look, such as `1;38;5;31`.
+    /// Applies an escape sequence that selects a look, such as `1;38;5;31`.
     fn select(&mut self, sequence: &str) {
         let mut numbers = sequence.split([';', ':']).map(|number| number.parse::<u8>().unwrap_or(0));
         while let Some(number) = numbers.next() {
@@ -46,7 +46,7 @@ impl Look {
     }
 }
 
-/// One of the 256 colours that are the same everywhere.
+/// Returns one of the 256 colours that are the same everywhere.
 fn colour(numbers: &mut impl Iterator<Item = u8>) -> Option<String> {
     let (kind, number) = (numbers.next()?, numbers.next()?);
     assert!(kind == 5 && number >= 16, "the colour {kind};{number} depends on the terminal");
@@ -56,7 +56,7 @@ fn colour(numbers: &mut impl Iterator<Item = u8>) -> Option<String> {
     Some(format!("#{red:02x}{green:02x}{blue:02x}"))
 }
 
-/// Pieces of a line that look the same: the column, the text and its look. The look goes on in the next line.
+/// Splits a line into pieces of one look: the column, the text and its look. The look continues on the next line.
 fn pieces(line: &str, look: &mut Look) -> Vec<(usize, String, Look)> {
     let mut pieces: Vec<(usize, String, Look)> = Vec::new();
     let mut column = 0;
@@ -76,12 +76,13 @@ fn pieces(line: &str, look: &mut Look) -> Vec<(usize, String, Look)> {
     pieces
 }
 
-/// Where a column begins.
+/// Returns where a column begins.
 fn across(column: usize) -> f64 {
     MARGIN as f64 + column as f64 * CHARACTER
 }
 
-/// Parts of a text that no two blanks are between, and where they begin: a browser would make one blank of several.
+/// Splits a text where it has two or more blanks, and returns where the parts begin: a browser would collapse the
+/// blanks.
 fn words(text: &str) -> Vec<(usize, String)> {
     let mut parts: Vec<(usize, String)> = Vec::new();
     for (at, character) in text.chars().enumerate().filter(|(_, character)| *character != ' ') {
@@ -131,7 +132,7 @@ fn svg(screen: &str) -> String {
     text + "</g>\n</svg>\n"
 }
 
-/// The program whose bug the guide finds.
+/// Returns the program whose bug the guide finds.
 fn program() -> String {
     let guide = std::fs::read_to_string(docs().join("debugging.md")).expect("there is a guide");
     let (_, rest) = guide.split_once("```asm largest.asm\n").expect("it has a program");
@@ -159,7 +160,7 @@ fn the_guide_shows_the_screen_as_it_is() {
     let path = docs().join("debugger.svg");
     let made = || svg(&terminal.tmux(&["capture-pane", "-p", "-e"]));
     if std::env::var_os("LATHE_UPDATE").is_some() {
-        // Whatever was still to be drawn has been drawn when two pictures are the same.
+        // Once two pictures are equal, everything has been drawn.
         let mut picture = made();
         while picture != made() {
             picture = made();

@@ -1,5 +1,4 @@
-//! The debugger's screen, and displays of machines, in a real terminal: keys go in through tmux, the screen comes
-//! out.
+//! The debugger's screen, and displays of machines, in a real terminal: tmux sends the keys and captures the screen.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::{binary, folder};
 
-/// How long the screen has to show what it should.
+/// How long to wait until the screen shows what it should.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A terminal of its own server, so that nothing else is touched.
+/// A terminal on a separate tmux server, so that nothing else is touched.
 pub(super) struct Terminal {
     tmux: PathBuf,
     socket: PathBuf,
@@ -46,12 +45,12 @@ impl Terminal {
         self.shows_all(&[text])
     }
 
-    /// Waits until the screen shows all of these at once; it may be looked at while it is being drawn.
+    /// Waits until the screen shows all of these at once; it may be captured while it is being drawn.
     pub(super) fn shows_all(&self, texts: &[&str]) -> String {
         self.waits(&format!("does not show all of {texts:?}"), |screen| texts.iter().all(|text| screen.contains(text)))
     }
 
-    /// Waits until the screen has stopped showing something.
+    /// Waits until the screen no longer shows something.
     fn shows_no_longer(&self, text: &str) {
         self.waits(&format!("still shows {text:?}"), |screen| !screen.contains(text));
     }
@@ -102,7 +101,7 @@ fn the_screen_steps_forward_and_back_and_leaves_the_terminal_as_it_was() {
     // Completion and help.
     terminal.keys(&["breakp", "Tab"]);
     terminal.shows("> breakpoints");
-    // Nobody can type two keys at once, of which the terminal would make `Esc`, `O` and `P`.
+    // Two keys must not come at once: the terminal would read them as `Esc`, `O` and `P`.
     terminal.keys(&["Escape"]);
     terminal.shows_no_longer("> breakpoints");
     terminal.keys(&["F1"]);
@@ -127,7 +126,7 @@ fn whoever_kills_the_debugger_gets_the_terminal_back() {
     let command = format!("sh -c 'echo $$ > pid; exec {} debug program.asm'", binary().display());
     let terminal = Terminal::start(tmux, folder.path(), &command, ("80", "24"));
     terminal.shows("step 0 of 0");
-    // Once while it waits for a key, and once while a program runs.
+    // Once while the screen waits for a key, and once while a program runs.
     for keys in [&[][..], &["set pc = forever", "Enter", "F5"]] {
         if !keys.is_empty() {
             terminal.keys(&[&command, "Enter"]);
@@ -161,14 +160,14 @@ fn what_a_program_writes_is_shown_and_not_obeyed_and_input_can_be_typed() {
     terminal.keys(&["z", "Enter"]);
     terminal.shows("the machine halted");
     terminal.shows("\\x1B[2Jz");
-    // A program that runs for ever is paused.
+    // An endless program is paused.
     terminal.keys(&["restart", "Enter"]);
     terminal.shows("step 0 of 0");
     terminal.keys(&["quit", "Enter"]);
     terminal.shows("left with 0");
 }
 
-/// Somebody who has seen enough of a game has not halted it.
+/// Leaving a game with Esc does not halt its machine.
 #[test]
 fn esc_at_a_display_interrupts_the_run() {
     let Some(tmux) = lathe_tests::tools::find("esc_at_a_display_interrupts_the_run", "tmux") else { return };

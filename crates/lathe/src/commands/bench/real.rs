@@ -1,5 +1,5 @@
 //! `lathe bench --real`: programs as people write them, at several lengths. How they are measured is in
-//! `lathe-benches`; this is the table and the JSON.
+//! `lathe-benches`; this file has the table and the JSON.
 
 use lathe_benches::measure::{Baselines, Contestant, Job, Measured, Score};
 use lathe_benches::real::{self, LENGTHS, MOST_ROUNDS, Program};
@@ -30,7 +30,7 @@ fn column(ratio: Option<f64>) -> String {
     format!("{:>8}", ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")))
 }
 
-/// Measures and tells, a line as soon as it is known.
+/// Measures and reports, each line as soon as it is known.
 pub(super) fn execute(arguments: &Bench) -> Outcome {
     let programs = programs(arguments.machine.machine.as_deref())?;
     let lengths = arguments.steps.map_or(LENGTHS.to_vec(), |steps| vec![steps]);
@@ -42,7 +42,7 @@ pub(super) fn execute(arguments: &Bench) -> Outcome {
     for program in programs {
         let machine = Machine::from(machine::load(program.machine)?);
         for length in &lengths {
-            // What gcc takes for compiling is not counted, so one length tells what it can do.
+            // The time gcc spends compiling is not counted, so one length shows what its code can do.
             let baselines = if Some(length) == lengths.last() { Baselines::All } else { Baselines::ByHand };
             let line = measure(arguments, &machine, program, *length, baselines)?;
             if shown {
@@ -58,7 +58,7 @@ pub(super) fn execute(arguments: &Bench) -> Outcome {
     Ok(Exit::Done)
 }
 
-/// All programs, or those of one machine.
+/// Returns all programs, or those of one machine.
 fn programs(machine: Option<&str>) -> Result<Vec<&'static Program>, Failure> {
     let wanted = |program: &&Program| machine.is_none_or(|name| name == program.machine);
     let programs: Vec<&Program> = real::ALL.iter().filter(wanted).collect();
@@ -102,12 +102,13 @@ impl Line {
         self.measured.scores.iter().find(|score| score.contestant == contestant)
     }
 
-    /// The hand-written interpreter, or the reference interpreter where there is none: whoever comes first.
+    /// Returns the base: the hand-written interpreter, or the reference interpreter where there is none. It comes
+    /// first.
     fn base(&self) -> &Score {
         &self.measured.scores[0]
     }
 
-    /// How many times as fast as the base a contestant is, in the best round of each.
+    /// Returns how many times as fast as the base a contestant is, in the best round of each.
     fn ratio(&self, contestant: Contestant) -> Option<f64> {
         Some(self.base().best() / self.score(contestant)?.best())
     }
@@ -140,7 +141,7 @@ fn head(arguments: &Bench) -> String {
     )
 }
 
-/// The geometric mean of a contestant over all programs at one length that it has run.
+/// Returns the geometric mean of a contestant over all programs it ran at one length.
 fn mean(lines: &[Line], length: u64, whose: Contestant) -> Option<f64> {
     geometric_mean(lines.iter().filter(|line| line.steps == length).filter_map(|line| line.ratio(whose)))
 }
@@ -153,7 +154,7 @@ fn means_text(lines: &[Line], lengths: &[u64]) -> String {
     lengths.iter().map(line).collect()
 }
 
-/// Why a program has no translation.
+/// Explains why programs have no translation.
 fn notes(lines: &[Line]) -> String {
     let without = lines.iter().filter_map(|line| Some((line, line.measured.no_translation.as_ref()?)));
     let note = |(line, why): (&Line, _)| {
@@ -174,9 +175,9 @@ struct RealData {
 struct ProgramData {
     machine: &'static str,
     program: &'static str,
-    /// Of a run; the reference interpreter does a part of them.
+    /// Steps of a run; the reference interpreter does a part of them.
     steps: u64,
-    /// What ratios are relative to.
+    /// The contestant that ratios are relative to.
     base: &'static str,
     scores: Vec<ScoreData>,
 }
@@ -189,7 +190,7 @@ struct ScoreData {
     median_seconds: f64,
     millions_per_second: f64,
     ratio: f64,
-    /// The share of the time that was spent on compiling, or by another thread during it.
+    /// The share of the time spent compiling, here or on another thread during the run.
     compiling: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Bytes as text, as the protocol wants memory: RFC 4648 with its usual alphabet.
+//! Bytes as text, as the protocol encodes memory: RFC 4648 with its usual alphabet.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -14,7 +14,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Nothing if it is not written so.
+/// Decodes a text; `None` if it is not base64.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').bytes().map(|letter| ALPHABET.iter().position(|known| *known == letter));
     let digits: Vec<u32> = digits.map(|digit| digit.map(|digit| digit as u32)).collect::<Option<_>>()?;

@@ -1,4 +1,5 @@
-//! Breakpoints as editors set them: all of a source, all on labels, addresses, data or events at once.
+//! Breakpoints as editors set them: each request replaces all in one source, or all on labels, addresses, data or
+//! events.
 
 use lathe_debug::{Answer, Effect, What, execute};
 use serde_json::{Value, json};
@@ -65,7 +66,7 @@ impl Launched {
         })
     }
 
-    /// What a breakpoint on data would be: a register by its name, or cells of a memory.
+    /// Returns what a data breakpoint would watch: a register by its name, or cells of a memory.
     pub(super) fn data_info(&mut self, arguments: &Value) -> Result<Value, String> {
         let name = arguments["name"].as_str().ok_or("`name` is missing")?;
         let isa = self.debugger.program().isa().clone();
@@ -92,7 +93,7 @@ impl Launched {
         }
     }
 
-    /// Adds a breakpoint with the condition, the count and the message that the client wants.
+    /// Adds a breakpoint with the condition, the hit count and the log message that the client wants.
     fn add(&mut self, text: &str, what: What, wanted: &Value) -> Result<u32, String> {
         let given = |key: &str| wanted[key].as_str().filter(|text| !text.trim().is_empty());
         let effect = given("logMessage").map_or(Effect::Stop, |text| Effect::Log(text.to_owned()));
@@ -110,7 +111,7 @@ impl Launched {
         Ok(id)
     }
 
-    /// Puts the breakpoints of a request in the place of those that the same kind of request set before.
+    /// Replaces the breakpoints that the last request of the same kind set.
     fn replace(
         &mut self,
         owner: Owner,

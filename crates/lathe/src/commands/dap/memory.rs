@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use super::base64;
 
-/// Bytes that are read or written at once.
+/// The most bytes read or written at once.
 const MOST: u64 = 1 << 20;
 
-/// `ram:0x20`, which [`place`] reads back.
+/// Formats a reference such as `ram:0x20`, which [`place`] parses.
 pub(super) fn reference(name: &str, address: u64) -> String {
     format!("{name}:{address:#x}")
 }
 
-/// The memory and address of a reference; a bare address is one of the code memory.
+/// Parses a reference into a memory and an address; a bare address is in the code memory.
 fn place(debugger: &Debugger, reference: &str) -> Result<(MemoryId, u64), String> {
     let isa = debugger.program().isa();
     let unknown = || format!("`{reference}` is not a place in memory, such as ram:0x20");
@@ -24,7 +24,7 @@ fn place(debugger: &Debugger, reference: &str) -> Result<(MemoryId, u64), String
     Ok((memory, address))
 }
 
-/// An address that lies this many bytes from a reference.
+/// Returns the address this many bytes from a reference.
 fn offset(debugger: &Debugger, arguments: &Value) -> Result<(MemoryId, u64, u64), String> {
     let (memory, address) = place(debugger, arguments["memoryReference"].as_str().unwrap_or_default())?;
     let described = debugger.program().isa().memory(memory);

@@ -1,7 +1,7 @@
-//! `lathe dap`: the debugger for editors, as a server of the Debug Adapter Protocol on standard input
-//! and output, or on a port of this computer.
+//! `lathe dap`: the debugger for editors, as a Debug Adapter Protocol server on standard input and output, or on a port
+//! of this computer.
 //!
-//! Messages are read on a thread of their own, so that `pause` is heard while a program runs.
+//! A separate thread reads messages, so that `pause` is heard while a program runs.
 
 mod base64;
 mod breakpoints;
@@ -29,7 +29,7 @@ pub(super) fn execute(arguments: &Dap) -> Outcome {
         return Ok(Exit::Done);
     };
     let refused = |error: io::Error| Failure::input(format!("port {port} cannot be listened on: {error}"));
-    // Nobody outside of this computer can reach it, and nobody on it without the token.
+    // Only this computer can reach the port, and only with the token.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
     let token = arguments.token.clone().unwrap_or_else(random_token);
@@ -37,7 +37,7 @@ pub(super) fn execute(arguments: &Dap) -> Outcome {
     loop {
         let (stream, _) = listener.accept().map_err(refused)?;
         let reading = stream.try_clone().map_err(refused)?;
-        // A client that goes away without a word is no reason to stop serving others.
+        // A client that disconnects without notice is no reason to stop serving others.
         let _ = serve(reading, stream, Some(&token));
     }
 }
@@ -62,7 +62,7 @@ fn serve(input: impl Read + Send + 'static, output: impl Write, token: Option<&s
     })
 }
 
-/// A token that nobody guesses. The hash maps of the standard library have a random beginning.
+/// Returns a token that nobody can guess: the standard library's hash maps are randomly seeded.
 fn random_token() -> String {
     (0..2).map(|at: u32| format!("{:016x}", RandomState::new().hash_one(at))).collect()
 }

@@ -1,16 +1,16 @@
-//! Messages of the Debug Adapter Protocol: a header with a length, then JSON. What is not that is
-//! told and passed over; nothing that comes in ends the server.
+//! Messages of the Debug Adapter Protocol: a header with a length, then JSON. Anything else is reported and skipped; no
+//! input ends the server.
 
 use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Bytes of the longest message that is taken.
+/// The longest message accepted, in bytes.
 const LONGEST: usize = 16 << 20;
-/// Bytes of the longest message that somebody may have sent.
+/// The longest credible message, in bytes.
 const CREDIBLE: usize = 1 << 30;
-/// Bytes of the longest line of a header.
+/// The longest header line, in bytes.
 const HEADER: u64 = 4096;
 
 /// A request of the client.
@@ -26,13 +26,13 @@ pub(super) struct ClientRequest {
     pub(super) arguments: Value,
 }
 
-/// What comes in.
+/// An incoming message.
 #[derive(Clone, Debug)]
 pub(super) enum Incoming {
     Request(ClientRequest),
-    /// Something that is none, and why.
+    /// Not a request, and why.
     Malformed(String),
-    /// Nothing more comes.
+    /// The end of the input.
     End,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn read(input: &mut impl BufRead) -> Incoming {
     let length = match length {
         Ok(length) if length <= LONGEST => length,
         Ok(length) => {
-            // What follows is read past, if that can be the truth.
+            // The body is skipped, if the length is credible.
             if length <= CREDIBLE {
                 let _ = io::copy(&mut input.take(length as u64), &mut io::sink());
             }
@@ -61,7 +61,7 @@ pub(super) fn read(input: &mut impl BufRead) -> Incoming {
     }
 }
 
-/// The length that a header gives; nothing at the end of the input.
+/// Reads the length from a header; `None` at the end of the input.
 fn read_header(input: &mut impl BufRead) -> Option<Result<usize, String>> {
     let mut length = None;
     loop {
@@ -85,7 +85,7 @@ fn read_header(input: &mut impl BufRead) -> Option<Result<usize, String>> {
     }
 }
 
-/// Where messages go out, numbered.
+/// The outgoing messages, numbered.
 pub(super) struct Outgoing<W> {
     writer: W,
     seq: i64,
@@ -128,7 +128,7 @@ impl<W: Write> Outgoing<W> {
         self.send(&response)
     }
 
-    /// An error; `request` is nothing where it is not known what was asked.
+    /// Sends an error; `request` is `None` where the request is unknown.
     pub(super) fn refuse(&mut self, request: Option<&ClientRequest>, message: &str) -> io::Result<()> {
         self.seq += 1;
         let body = serde_json::json!({ "error": { "id": 1, "format": message, "showUser": true } });

@@ -1,4 +1,4 @@
-//! One client: its requests in their order, answers first, events after them.
+//! One client: its requests in order, each answer before the events that follow it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
@@ -18,19 +18,19 @@ use crate::commands::debug;
 use crate::inputs::Inputs;
 use crate::program;
 
-/// Machines have one thread.
+/// A machine has one thread.
 const THREAD: u64 = 1;
-/// References of scopes; memories follow.
+/// References to scopes; memories follow.
 const REGISTERS: u64 = 1;
 const FLAGS: u64 = 2;
 const MACHINE: u64 = 3;
 const MEMORIES: u64 = 100;
-/// Cells that a memory shows as variables.
+/// The most cells of a memory shown as variables.
 const SHOWN: u64 = 256;
-/// The most cells that an editor is told of: it counts them with numbers of 53 bits.
+/// The most cells an editor hears of: it counts them with numbers of 53 bits.
 const COUNTED: u64 = 1 << 53;
 
-/// The memory that a reference of a scope means.
+/// Returns the memory that a scope reference stands for.
 pub(super) fn memory_of(reference: u64) -> Option<usize> {
     reference.checked_sub(MEMORIES).map(|at| at as usize)
 }
@@ -39,13 +39,13 @@ pub(super) fn memory_of(reference: u64) -> Option<usize> {
 pub(super) struct ClientSession<W> {
     out: Outgoing<W>,
     incoming: Receiver<Incoming>,
-    /// Came in while a program ran.
+    /// Messages that came in while a program ran.
     waiting: VecDeque<Incoming>,
     token: Option<String>,
     target: Option<Launched>,
 }
 
-/// What follows an answer.
+/// What to do after an answer.
 enum After {
     Nothing,
     /// The program is loaded: breakpoints can be set.
@@ -53,7 +53,7 @@ enum After {
     /// The program begins.
     Begin,
     Go(Way, Grain),
-    /// The machine is elsewhere now.
+    /// The machine is at another position.
     Moved(Stopped),
     Leave,
 }
@@ -81,7 +81,7 @@ impl<W: Write> ClientSession<W> {
         }
     }
 
-    /// Answers one request; says whether more may follow.
+    /// Answers one request; returns whether more may follow.
     fn handle(&mut self, request: &ClientRequest) -> io::Result<bool> {
         match self.answer(request) {
             Ok((body, after)) => {
@@ -204,7 +204,7 @@ impl<W: Write> ClientSession<W> {
         Ok((json!({}), After::Loaded))
     }
 
-    /// Does what follows an answer; says whether more requests may follow.
+    /// Does what follows an answer; returns whether more requests may follow.
     fn follow(&mut self, after: After) -> io::Result<bool> {
         match after {
             After::Nothing => {}
@@ -230,7 +230,7 @@ impl<W: Write> ClientSession<W> {
         }
     }
 
-    /// Goes, answering what comes in on the way.
+    /// Runs or steps, answering requests on the way.
     fn go(&mut self, way: Way, grain: Grain) -> io::Result<()> {
         loop {
             let Some(target) = &mut self.target else { return Ok(()) };
@@ -255,7 +255,7 @@ impl<W: Write> ClientSession<W> {
             if stopped.reason != Reason::Paused || paused {
                 return self.stopped(&stopped, way);
             }
-            // Something else came in: it is answered, and the run goes on.
+            // Another request came in: it is answered, and the run goes on.
             while let Some(message) = self.waiting.pop_front() {
                 match message {
                     Incoming::Request(request) => {
@@ -276,7 +276,7 @@ impl<W: Write> ClientSession<W> {
         }
     }
 
-    /// Nothing moved; the client must hear of a stop all the same.
+    /// Reports a move that failed: the client must still hear of a stop.
     fn could_not(&mut self, problem: &Problem) -> io::Result<()> {
         self.out.event("output", json!({ "category": "console", "output": format!("{problem}\n") }))?;
         let body = json!({
@@ -325,7 +325,7 @@ impl<W: Write> ClientSession<W> {
     }
 }
 
-/// Watches over a run: passes output on, and hears when the client wants something.
+/// Listens during a run: passes output on, and notices the client's requests.
 struct Listening<'l, W> {
     out: &'l mut Outgoing<W>,
     incoming: &'l Receiver<Incoming>,
@@ -365,7 +365,7 @@ impl<W: Write> Host for Listening<'_, W> {
     }
 }
 
-/// Output as an editor may show it: lines and tabs as they are, other control characters as escapes.
+/// Renders output for an editor: lines and tabs unchanged, other control characters as escapes.
 fn shown(bytes: &[u8]) -> String {
     let piece = |byte: u8| match byte {
         b'\n' | b'\t' => char::from(byte).to_string(),
@@ -515,7 +515,7 @@ fn assign(target: &mut Launched, name: &str, value: &str) -> Result<Value, Strin
     Ok(json!({ "value": value.to_string(), "variablesReference": 0 }))
 }
 
-/// An expression; in the console also any command of the debugger.
+/// Evaluates an expression; in the console, also any command of the debugger.
 fn evaluate(target: &mut Launched, arguments: &Value) -> Answered {
     let line = text(arguments, "expression")?;
     let debugger = &mut target.debugger;

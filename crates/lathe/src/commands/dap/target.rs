@@ -1,4 +1,4 @@
-//! What is being debugged, as an editor sees it: sources with paths, lines, steps from line to line.
+//! The debugged program as an editor sees it: sources with paths, lines, steps from line to line.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub(super) enum Owner {
     Exceptions,
 }
 
-/// A way to go.
+/// How to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Run,
@@ -46,11 +46,11 @@ pub(super) enum Grain {
     Instruction,
 }
 
-/// Instructions that a step from statement to statement takes at most.
+/// The most instructions in a step from statement to statement.
 const PATIENCE: usize = 100_000;
 
 impl Launched {
-    /// Goes, and says where that ended.
+    /// Moves, and returns where that ended.
     pub(super) fn go(&mut self, way: Way, grain: Grain, host: &mut dyn Host) -> Result<Stopped, Problem> {
         let debugger = &mut self.debugger;
         let once: fn(&mut Debugger, &mut dyn Host) -> Result<Stopped, Problem> = match way {
@@ -75,7 +75,7 @@ impl Launched {
         Ok(stopped)
     }
 
-    /// A source for the client: its path if it is a file, else a number to ask for its text with.
+    /// Describes a source to the client: its path if it is a file, else a number to request its text with.
     pub(super) fn source(&self, number: usize) -> Value {
         let Some(source) = self.debugger.program().sources().get(number) else { return Value::Null };
         let path = self.path_of(number);
@@ -87,7 +87,7 @@ impl Launched {
         }
     }
 
-    /// Where a source lies: the main file where it was launched, others beside it.
+    /// Returns the path of a source: the main file where it was launched, others beside it.
     fn path_of(&self, number: usize) -> PathBuf {
         let name = &self.debugger.program().sources()[number].name;
         let path = match (number, self.path.parent()) {
@@ -98,7 +98,7 @@ impl Launched {
         path.canonicalize().unwrap_or(path)
     }
 
-    /// The number of a source that the client names.
+    /// Returns the number of a source that the client names.
     pub(super) fn source_named(&self, source: &Value) -> Option<usize> {
         if let Some(number) = source["sourceReference"].as_u64().filter(|number| *number > 0) {
             return usize::try_from(number - 1).ok().filter(|at| *at < self.debugger.program().sources().len());

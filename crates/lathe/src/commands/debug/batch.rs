@@ -1,4 +1,4 @@
-//! Commands from a script or from standard input, answers as text or JSON: for tests and graders.
+//! Commands from a script or from standard input, with answers as text or JSON: for tests and graders.
 
 use std::io::{self, BufRead, Read};
 
@@ -11,7 +11,7 @@ use crate::arguments::Format;
 use crate::exit::Failure;
 use crate::{files, output, render};
 
-/// Bytes of a script.
+/// The most bytes in a script.
 const LONGEST: u64 = 16 << 20;
 
 /// One answer as data.
@@ -31,7 +31,7 @@ struct Trouble<'t> {
     help: Option<&'t str>,
 }
 
-/// Does what a script says, line by line. A command that fails is told, and the next one follows.
+/// Executes a script, line by line. A failing command is reported, and the next one follows.
 pub(super) fn run(debugger: &mut Debugger, script: &str, format: Format) -> Outcome {
     let mut failed = false;
     if script == files::STANDARD {
@@ -47,7 +47,7 @@ pub(super) fn run(debugger: &mut Debugger, script: &str, format: Format) -> Outc
     Ok(exit(failed))
 }
 
-/// Reads the next line of standard input; says whether there was one. A line is no longer than a script may be.
+/// Reads the next line of standard input; returns whether there was one. A line is no longer than a script may be.
 fn read_line(line: &mut String) -> Result<bool, Failure> {
     line.clear();
     let read = io::stdin().lock().take(LONGEST).read_line(line);
@@ -55,7 +55,7 @@ fn read_line(line: &mut String) -> Result<bool, Failure> {
     Ok(length > 0)
 }
 
-/// Does one line; says whether another may follow.
+/// Executes one line; returns whether another may follow.
 fn one(debugger: &mut Debugger, line: &str, format: Format, failed: &mut bool) -> Result<bool, Failure> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {

@@ -1,6 +1,7 @@
 //! `lathe debug`: the debugger on the terminal, from a script, from standard input, or for gdb.
 //!
-//! What commands mean is in `lathe-debug`; here is only where they come from and where answers go.
+//! What commands mean is in `lathe-debug`; this module decides only where they come from and where answers
+//! go.
 
 mod batch;
 #[cfg(feature = "gdb")]
@@ -24,10 +25,10 @@ use crate::inputs::Inputs;
 use crate::program::{self, Request};
 use crate::{files, output, render};
 
-/// How the names of saved sessions end.
+/// The extension of saved sessions.
 const SESSION: &str = ".session";
 
-/// Bytes of a saved session, or of console input, that are read.
+/// The most bytes read of a saved session or of console input.
 const LARGEST: u64 = 1 << 30;
 
 /// Debugs a program.
@@ -64,7 +65,7 @@ fn show(_: &mut Debugger, _: &str) -> Outcome {
     Err(Failure::not_built("screen for the debugger"))
 }
 
-/// A debugger for what is asked for: a program, or a saved session.
+/// Opens a debugger for a program or a saved session.
 fn open(arguments: &Debug, inputs: &Inputs) -> Result<Debugger, Failure> {
     let engine = EngineKind::from(arguments.engine);
     let name = &arguments.image;
@@ -85,7 +86,7 @@ fn open(arguments: &Debug, inputs: &Inputs) -> Result<Debugger, Failure> {
     Ok(debugger)
 }
 
-/// A debugger at the beginning of a program.
+/// Creates a debugger at the beginning of a program.
 pub(super) fn start(program: program::Program, engine: EngineKind) -> Result<Debugger, Failure> {
     let machine = Machine::from(program.isa);
     let instance = machine.instance_on(engine).map_err(|error| Failure::usage(error.to_string()))?;
@@ -94,7 +95,7 @@ pub(super) fn start(program: program::Program, engine: EngineKind) -> Result<Deb
     Ok(debugger)
 }
 
-/// The text of a saved session, if the file is one.
+/// Returns the text of a saved session, if the file is one.
 fn saved_session(name: &str) -> Result<Option<String>, Failure> {
     if name == files::STANDARD || !name.ends_with(SESSION) {
         return Ok(None);
@@ -110,14 +111,14 @@ fn failure(name: &str, problem: Problem) -> Failure {
     }
 }
 
-/// A problem as people see it.
+/// Renders a problem for people.
 fn complaint(problem: &Problem) -> String {
     let failure = Failure::input(problem.message.clone());
     let failure = problem.help.iter().fold(failure, |failure, help| failure.help(help.clone()));
     render::failure(&failure)
 }
 
-/// Writes a saved session. It is opened again by the ending of its name, which no program has.
+/// Writes a saved session. Its extension, which no program has, marks it as a session when it is opened.
 pub(super) fn save(file: &str, session: &str) -> Result<(), Problem> {
     if !file.ends_with(SESSION) {
         let other = format!("{}{SESSION}", file.strip_suffix(".asm").unwrap_or(file));
@@ -127,12 +128,12 @@ pub(super) fn save(file: &str, session: &str) -> Result<(), Problem> {
     files::write_all(&[whole]).map_err(|failure| Problem { message: failure.message, help: failure.help })
 }
 
-/// Passes an answer on, whatever its length.
+/// Prints an answer, whatever its length.
 fn tell(text: &str) -> Result<(), Failure> {
     output::answer(text)
 }
 
-/// How a script ended.
+/// Returns the exit code of a script.
 fn exit(failed: bool) -> Exit {
     if failed { Exit::InputWrong } else { Exit::Done }
 }

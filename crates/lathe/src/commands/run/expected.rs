@@ -13,17 +13,17 @@ use crate::files;
 use crate::inputs::Inputs;
 use crate::program::Program;
 
-/// What is expected, as far as anything is.
+/// The expectations, if there are any.
 pub(super) struct Expected {
-    /// How it ends, where, and how the command line says that.
+    /// How it ends, where, and both as given on the command line.
     stop: Option<(ExpectedStop, Option<u64>, String)>,
     output: Option<String>,
-    /// A file, and what it holds.
+    /// A file, and its contents.
     screen: Option<(String, String)>,
 }
 
 impl Expected {
-    /// Reads what the command line says.
+    /// Reads the expectations from the command line.
     pub(super) fn new(arguments: &Run, program: &Program, inputs: &Inputs) -> Result<Expected, Failure> {
         let stop = arguments.expect_stop.as_ref().map(|wanted| {
             let (kind, address) = wanted.resolve(program)?;
@@ -37,7 +37,7 @@ impl Expected {
         Ok(Expected { stop: stop.transpose()?, output: arguments.expect_output.clone(), screen: screen.transpose()? })
     }
 
-    /// Whether a certain end is expected.
+    /// Whether a particular end is expected.
     pub(super) fn has_stop(&self) -> bool {
         self.stop.is_some()
     }
@@ -47,7 +47,7 @@ impl Expected {
         self.stop.is_some() || self.output.is_some() || self.screen.is_some()
     }
 
-    /// What is not as expected, a complaint each.
+    /// Returns a complaint for each unmet expectation.
     pub(super) fn missed(&self, report: &Ended) -> Vec<String> {
         let stop = self.stop.as_ref().filter(|(kind, address, _)| !ends_so(report, *kind, *address));
         let stop =
@@ -73,7 +73,7 @@ fn ends_so(report: &Ended, kind: ExpectedStop, address: Option<u64>) -> bool {
     is_kind && address.is_none_or(|address| address == report.instance.state().pc)
 }
 
-/// How the display differs from what a file shows, if it does.
+/// Returns how the display differs from what a file shows, if it does.
 fn other_screen(report: &Ended, (name, wanted): &(String, String)) -> Option<String> {
     let Some(display) = report.instance.devices().find::<Display>() else {
         return Some("expected a screen, but this machine has no display".to_owned());

@@ -1,7 +1,7 @@
 //! `lathe run`: runs a program, with the console on standard input and output.
 //!
-//! `session` runs it, `trace` writes down what it does, `expected` is what a script wants of it, and
-//! `report` tells how it ended.
+//! `session` runs it, `trace` records what it does, `expected` is what a script expects of it, and `report` says how it
+//! ended.
 
 mod expected;
 mod report;
@@ -91,13 +91,13 @@ fn once(arguments: &Run, inputs: &Inputs) -> Outcome {
     Ok(report.exit(arguments))
 }
 
-/// The time since this was first asked.
+/// Returns the time since the first call.
 fn since_start() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     START.elapsed()
 }
 
-/// That there is something to run. A machine whose cells are all 0 may well go on for ever.
+/// Checks that there is something to run. A machine whose cells are all 0 may well run for ever.
 fn check_not_empty(name: &str, image: &Image) -> Result<(), Failure> {
     if image.segments.iter().any(|segment| !segment.cells.is_empty()) {
         return Ok(());

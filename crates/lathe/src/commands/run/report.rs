@@ -1,5 +1,4 @@
-//! What is told when a run has ended: what happened and where, the final state as far as it is
-//! wanted, and the exit code.
+//! The report at the end of a run: what happened and where, the final state as far as it is wanted, and the exit code.
 
 use lathe_embed::{Fault, Instance, State, Stop};
 use lathe_isa::Isa;
@@ -22,13 +21,13 @@ pub(super) struct Ended<'r> {
     pub(super) instance: &'r Instance,
     pub(super) places: &'r Places<'r>,
     pub(super) end: &'r End,
-    /// How fast it was, if that was asked.
+    /// How fast it was, if requested.
     pub(super) stats: Option<Stats>,
-    /// What was expected of it.
+    /// The expectations.
     pub(super) expected: Expected,
-    /// What the program has written, if that is a part of the answer.
+    /// The program's output, if it is part of the answer.
     pub(super) output: Option<Captured>,
-    /// Whether it has written what was expected.
+    /// Whether the expected output was written.
     pub(super) output_was_found: bool,
     /// Whether the display was shown while it ran.
     pub(super) was_live: bool,
@@ -47,7 +46,7 @@ impl Ended<'_> {
         count(self.instance.counters().steps as usize, "step")
     }
 
-    /// How the process ends.
+    /// Returns the exit code.
     pub(super) fn exit(&self, arguments: &Run) -> Exit {
         if *self.end == End::Interrupted {
             return Exit::Interrupted;
@@ -63,7 +62,7 @@ impl Ended<'_> {
         if ended == Exit::Done && !self.expected.missed(self).is_empty() { Exit::InputWrong } else { ended }
     }
 
-    /// Tells it.
+    /// Prints the report.
     pub(super) fn tell(&self, arguments: &Run) -> Result<(), Failure> {
         if *self.end == End::NoReader {
             return Ok(());
@@ -84,14 +83,14 @@ impl Ended<'_> {
         Ok(())
     }
 
-    /// `pc 0x0009 (loop+2, deep.asm:6)`
+    /// Formats an address as `pc 0x0009 (loop+2, deep.asm:6)`.
     fn place(&self, address: u64) -> String {
         let pc = &self.isa().pc;
         let place = self.places.describe(address).map(|place| format!(" ({place})")).unwrap_or_default();
         format!("{} {}{place}", pc.name, hex(address, pc.width.bits()))
     }
 
-    /// What went wrong, or may have, for standard error.
+    /// Returns what went wrong, or may have, for standard error.
     fn complaint(&self, arguments: &Run) -> String {
         let pc = self.state().pc;
         let mut text = match self.end {
@@ -119,7 +118,7 @@ impl Ended<'_> {
         text
     }
 
-    /// What happened, as the end of a sentence.
+    /// Describes what happened, as the end of a sentence.
     pub(super) fn happened(&self) -> String {
         let at = self.place(self.state().pc);
         match self.end {
@@ -134,7 +133,7 @@ impl Ended<'_> {
         }
     }
 
-    /// What happened, where, the cells there, and the registers.
+    /// Describes a fault: what happened, where, the cells there, and the registers.
     fn fault(&self, fault: &Fault) -> String {
         let isa = self.isa();
         let head = Failure::input(format!("the machine faulted: {}", dump::cause(isa, &fault.cause)));
@@ -144,8 +143,8 @@ impl Ended<'_> {
         format!("{}  at {}, after {}\n  {instruction}\n{registers}", failure(&head), self.place(fault.pc), self.steps())
     }
 
-    /// The final state, as far as it is wanted. A fault has shown the registers already, and a display
-    /// that was shown all the while was what there is to see.
+    /// Renders the final state, as far as it is wanted. A fault has already shown the registers, and a display shown
+    /// during the run leaves nothing to add.
     fn text(&self, arguments: &Run) -> String {
         let display = self.instance.devices().find::<Display>();
         let is_wanted = arguments.panel.screen.is_none() && !self.was_live;
@@ -207,10 +206,10 @@ impl Ended<'_> {
 struct RunData<'r> {
     machine: &'r str,
     status: &'static str,
-    /// Tells apart what has one status, where it is not the usual: `stuck`, `tohost`.
+    /// Distinguishes ends with the same status, where the end is unusual: `stuck`, `tohost`.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// The nearest label, and the line of the source.
+    /// The nearest label, and the source line.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -222,10 +221,10 @@ struct RunData<'r> {
     cycles: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stats: Option<StatsData>,
-    /// What the program has written to the console, as far as it is text.
+    /// The program's console output, if it is text.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
-    /// What the program has written, as bytes, where it is not text.
+    /// The program's console output as bytes, if it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_bytes: Option<Vec<u8>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -259,7 +258,7 @@ fn word(end: &End) -> &'static str {
     }
 }
 
-/// The vocabulary of `lathe verify`.
+/// Returns the status in the vocabulary of `lathe verify`.
 fn status(end: &End) -> &'static str {
     match end {
         End::Stop(Stop::Halted | Stop::Idle) | End::Passed => "halted",

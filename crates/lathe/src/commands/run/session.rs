@@ -1,5 +1,5 @@
-//! A run in slices: between two of them the outside is looked at, which is standard output, the
-//! display, and whether somebody wants it to end.
+//! A run in slices. Between two slices, the run deals with the outside: standard output, the display, and whether the
+//! user wants it to end.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::commands::screen::{Live, Wish};
 use crate::exit::Failure;
 use crate::places::Places;
 
-/// Steps of a first slice. What the program has written is shown after it at the latest, so a slice
-/// must take no time that a person notices.
+/// Steps in a first slice. The program's output is shown at its end at the latest, so a slice must take no time that
+/// people notice.
 const SLICE: u64 = 1 << 18;
-/// Where a slice takes less than this, looking costs more than it should, and the next is longer.
+/// If a slice takes less than this, the checks cost too much, and the next slice is longer.
 const SHORT: Duration = Duration::from_millis(5);
-/// No slice is longer, because code that was fast can become slow.
+/// The longest slice: code that was fast can become slow.
 const LONGEST_SLICE: u64 = 1 << 23;
-/// Traced steps between two looks at the outside.
+/// Traced steps between two checks of the outside.
 const TRACED: u64 = 1 << 12;
 
-/// A program that is being run.
+/// A running program.
 pub(super) struct RunningProgram {
     pub(super) instance: Instance,
     pub(super) terminal: Terminal,
     /// The display, if it is shown.
     pub(super) live: Option<Live>,
     pub(super) host: Option<Host>,
-    /// Where the run has reached what it is for.
+    /// The address that `--until` names.
     pub(super) until: Option<u64>,
     pub(super) limit: u64,
-    /// Whether somebody has pressed Ctrl-C.
+    /// Whether the user has pressed Ctrl-C.
     pub(super) interrupted: Arc<AtomicBool>,
-    /// Spent in the engine.
+    /// The time spent in the engine.
     pub(super) time: Duration,
 }
 
@@ -47,30 +47,30 @@ pub(super) struct RunningProgram {
 pub(super) enum End {
     /// The machine stopped, or the limit was reached.
     Stop(Stop),
-    /// It came to the place that `--until` names.
+    /// It reached the address that `--until` names.
     Reached,
-    /// The program has told its host that all is well.
+    /// The program told its host that all is well.
     Passed,
-    /// The program has told its host that the test of this number failed.
+    /// The program told its host that the test with this number failed.
     TestFailed(u64),
-    /// The program jumps to itself, and has not told its host how it went.
+    /// The program jumps to itself without having told its host the result.
     Untold,
-    /// Somebody has pressed Ctrl-C or Esc.
+    /// The user pressed Ctrl-C or Esc.
     Interrupted,
-    /// Whoever read the output has gone.
+    /// The reader of the output has gone.
     NoReader,
 }
 
-/// What happens to the state while it runs at full speed.
+/// What to keep of the state while running at full speed.
 enum Keep<'k> {
     Nothing,
-    /// The state at the beginning of every slice, and how much input had been read by then, as far
-    /// back as so many steps before the end.
+    /// Keeps the state at the beginning of every slice, and how much input had been read by then, reaching back this
+    /// many steps before the end.
     Last(u64, &'k mut VecDeque<(Snapshot, usize)>),
 }
 
 impl RunningProgram {
-    /// Runs until it ends, and gives the terminal back.
+    /// Runs to the end, and restores the terminal.
     pub(super) fn run(&mut self, tracer: Option<Tracer>, places: &Places) -> Result<End, Failure> {
         let end = match tracer {
             _ if self.until == Some(self.instance.state().pc) => Ok(End::Reached),
@@ -81,8 +81,8 @@ impl RunningProgram {
         end
     }
 
-    /// At the speed of the engine, to the end, to this many steps, or to one of these addresses; the
-    /// last two are [`Stop::Limit`] and [`Stop::Breakpoint`].
+    /// Runs at the engine's speed, to the end, to this many steps, or to one of these addresses; the last two are
+    /// [`Stop::Limit`] and [`Stop::Breakpoint`].
     fn run_fast(&mut self, steps: u64, places: &[u64], mut keep: Keep) -> Result<End, Failure> {
         let mut slice = SLICE;
         loop {
@@ -110,7 +110,7 @@ impl RunningProgram {
         }
     }
 
-    /// Keeps the state of now, and forgets what lies too far back.
+    /// Keeps the current state, and drops states too far back.
     fn keep(&mut self, count: u64, kept: &mut VecDeque<(Snapshot, usize)>) {
         let now = self.instance.counters().steps;
         while kept.get(1).is_some_and(|(second, _)| second.counters().steps + count <= now) {
@@ -119,7 +119,7 @@ impl RunningProgram {
         kept.push_back((self.instance.snapshot(), self.terminal.read_so_far()));
     }
 
-    /// What a stop means for the run. `None` if it goes on.
+    /// Returns what a stop means for the run; `None` if it goes on.
     fn judge(&mut self, stop: Stop) -> Option<End> {
         match stop {
             Stop::Limit => None,
@@ -130,7 +130,7 @@ impl RunningProgram {
         }
     }
 
-    /// What the program has to say to its host.
+    /// Handles what the program tells its host.
     fn hear(&mut self) -> Option<End> {
         match self.host.as_ref()?.hear(&mut self.instance) {
             Heard::Nothing => None,
@@ -152,7 +152,7 @@ impl RunningProgram {
         Ok(stops.then_some(End::Interrupted))
     }
 
-    /// Fast to where the trace begins, then one step after the other.
+    /// Runs fast to where the trace begins, then step by step.
     fn run_traced(&mut self, mut tracer: Tracer, places: &Places) -> Result<End, Failure> {
         let here = End::Stop(Stop::Limit);
         let end = match tracer.begin {
@@ -160,7 +160,7 @@ impl RunningProgram {
             Begin::Address(address) if address == self.instance.state().pc => here.clone(),
             Begin::Address(address) => match self.run_fast(self.limit, &[address], Keep::Nothing)? {
                 End::Stop(Stop::Breakpoint) => here.clone(),
-                // Its limit is not the place where the trace begins.
+                // The step limit is not where the trace begins.
                 End::Stop(Stop::Limit) => return Ok(here),
                 other => other,
             },
@@ -174,7 +174,7 @@ impl RunningProgram {
         Ok(end)
     }
 
-    /// Runs to the end first, then the last steps once more, from a state that was kept before them.
+    /// Runs to the end first, then the last steps again, from a state kept before them.
     fn trace_last(&mut self, count: u64, mut tracer: Tracer, places: &Places) -> Result<End, Failure> {
         self.terminal.record();
         let mut kept = VecDeque::new();
@@ -187,7 +187,7 @@ impl RunningProgram {
         self.terminal.replay(*read);
         self.instance.restore(snapshot).map_err(|error| Failure::input(error.to_string()))?;
         self.run_fast(begin, &[], Keep::Nothing)?;
-        // One more, so that an instruction that faulted is shown as well.
+        // One more step, so that an instruction that faulted is shown as well.
         let faulted = u64::from(matches!(end, End::Stop(Stop::Fault(_))));
         self.trace(&mut tracer, places, last + faulted)?;
         tracer.finish()?;

@@ -1,4 +1,4 @@
-//! What a program does, one instruction after the other: `lathe run --trace`.
+//! What a program does, instruction by instruction: `lathe run --trace`.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -25,18 +25,18 @@ pub(super) struct Tracer {
     pub(super) begin: Begin,
 }
 
-/// Which part of a run is traced.
+/// Which part of a run to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
     /// After this many steps.
     Step(u64),
-    /// From the first time that it comes to this address.
+    /// From the first time it reaches this address.
     Address(u64),
-    /// The last steps, this many.
+    /// This many steps at the end.
     Last(u64),
 }
 
-/// An instruction that is about to be executed.
+/// An instruction about to be executed.
 pub(super) struct Before {
     step: u64,
     pc: u64,
@@ -45,7 +45,7 @@ pub(super) struct Before {
 }
 
 impl Tracer {
-    /// What was asked for, if a trace was.
+    /// Creates a tracer, if the command line asks for one.
     pub(super) fn new(arguments: &Run, program: &Program, inputs: &Inputs) -> Result<Option<Tracer>, Failure> {
         let begin = match (arguments.trace_last, &arguments.trace_from) {
             (Some(count), _) => Begin::Last(count),
@@ -73,7 +73,7 @@ impl Tracer {
         Ok(is_asked_for.then_some(Tracer { stream, format, begin }))
     }
 
-    /// Looks at the instruction that comes next.
+    /// Records the next instruction before it is executed.
     pub(super) fn before(&self, instance: &Instance, places: &Places) -> Before {
         let (isa, state) = (instance.isa(), instance.state());
         let window = state.window(isa, state.pc, isa.longest());
@@ -85,7 +85,7 @@ impl Tracer {
         }
     }
 
-    /// Writes what it did.
+    /// Writes what the instruction did.
     pub(super) fn after(
         &mut self,
         before: Before,
@@ -100,7 +100,7 @@ impl Tracer {
         self.stream.write_all(line.as_bytes()).map_err(|error| unwritable(&error))
     }
 
-    /// That everything is written.
+    /// Writes out everything.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         self.stream.flush().map_err(|error| unwritable(&error))
     }
@@ -115,7 +115,7 @@ type Register = (String, u64, u32);
 /// A cell and its new value.
 type Cell = (MemoryId, u64, u64);
 
-/// What changed: names and new values.
+/// Returns the changed registers and cells with their new values.
 fn changed(instance: &Instance, changes: &Changes) -> (Vec<Register>, Vec<Cell>) {
     let isa = instance.isa();
     let registers = changes.registers.iter().filter(|change| change.old != change.new).map(|change| {

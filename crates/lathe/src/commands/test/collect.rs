@@ -1,5 +1,4 @@
-//! Which programs are tested: files as they are given, and the sources in folders, with what is
-//! expected of each.
+//! Which programs are tested: the files given, and the sources in folders, with the expectations of each.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +9,10 @@ use crate::exit::Failure;
 use crate::files;
 use crate::inputs::Inputs;
 
-/// Folders in a folder are looked into so deep.
+/// How many levels of subfolders to search.
 const DEPTH: usize = 8;
 
-/// The programs below these paths, in a fixed order, each once.
+/// Returns the programs below these paths, in a fixed order, without repetitions.
 pub(super) fn programs(paths: &[String]) -> Result<Vec<String>, Failure> {
     let mut found = Vec::new();
     for path in paths {
@@ -37,8 +36,8 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Sources in a folder and those in it. Links are not followed: a folder of submissions may hold
-/// links that lead anywhere.
+/// Finds sources in a folder and its subfolders. Links are not followed: a folder of submissions may hold links that
+/// lead anywhere.
 fn below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::input(format!("the folder {} cannot be read: {}", folder.display(), files::reason(&error)))
@@ -63,9 +62,9 @@ pub(super) fn is_source(path: &Path) -> bool {
     matches!(extension.as_deref(), Some("asm" | "s"))
 }
 
-/// What is expected of a program: what its source says, and what lies beside it or in a folder
-/// `expected` there, under its name. `NAME.expect` holds statements, `.out` the output, `.in` the
-/// input, `.screen` what the display shows, `.keys` the keys.
+/// Returns the expectations of a program: those in its source, and those in files of the same name beside it or in a
+/// folder `expected` there. `NAME.expect` holds statements, `.out` the output, `.in` the input, `.screen` what the
+/// display shows, `.keys` the keys.
 pub(super) fn expectations(program: &str, source: Option<&str>, inputs: &Inputs) -> Result<Vec<Case>, String> {
     let mut cases = match source {
         Some(text) => expectation::of_source(text).map_err(|mistake| format!("{program}, {mistake}"))?,
@@ -112,7 +111,7 @@ pub(super) fn expectations(program: &str, source: Option<&str>, inputs: &Inputs)
     Ok(cases)
 }
 
-/// The cases of a file of statements.
+/// Returns the cases of a file of statements.
 pub(super) fn file_cases(name: &str, inputs: &Inputs) -> Result<Vec<Case>, String> {
     let bytes = read(name, inputs)?;
     expectation::of_file(&String::from_utf8_lossy(&bytes)).map_err(|mistake| format!("{name}, {mistake}"))

@@ -1,13 +1,13 @@
-//! Two texts side by side, as far as they differ.
+//! The difference between two texts.
 
 use crate::render;
 
-/// Lines of either text that are shown.
+/// The most lines of either text to show.
 const SHOWN: usize = 6;
-/// Characters of a line that are shown.
+/// The most characters of a line to show.
 const WIDTH: usize = 100;
 
-/// What differs: `-` is expected, `+` was found, and the line before says where.
+/// Shows what differs: `-` is expected, `+` was found, and the line before says where.
 pub(in crate::commands) fn text(what: &str, expected: &[u8], found: &[u8]) -> String {
     let (wanted, real) = (lines(expected), lines(found));
     let same = wanted.iter().zip(&real).take_while(|(wanted, real)| wanted == real).count();
@@ -29,12 +29,12 @@ fn side(mark: char, lines: &[&[u8]]) -> Vec<String> {
     shown
 }
 
-/// Lines with their ends, so that a missing one is seen.
+/// Splits a text into lines with their ends, so that a missing end is seen.
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 
-/// A line as it can be shown: without its end, with what cannot be seen written out.
+/// Renders a line without its end, with invisible characters as escapes.
 fn shown(line: &[u8]) -> String {
     let (text, end) = match line.strip_suffix(b"\n") {
         Some(text) => (text, ""),

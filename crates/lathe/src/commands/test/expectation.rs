@@ -1,5 +1,4 @@
-//! What a program must do, as people write it: one statement on a line, in comments of its source
-//! or in a file of its own.
+//! What a program must do, as people write it: one statement per line, in comments of its source or in a separate file.
 //!
 //! ```text
 //! ; expect: output "Hello\n"            in a source, after ; or # or //
@@ -21,10 +20,10 @@
 
 use std::fmt;
 
-/// A run of a program, and what must come of it.
+/// A run of a program, and its required result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Case {
-    /// Its name; empty if there is only one.
+    /// Its name; empty if it is the only case.
     pub(super) name: String,
     pub(super) input: Vec<u8>,
     pub(super) keys: String,
@@ -32,28 +31,28 @@ pub(super) struct Case {
     pub(super) checks: Vec<Condition>,
 }
 
-/// One thing that must be so at the end of a run.
+/// One condition that must hold at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// The console was given exactly this.
+    /// The console output is exactly this.
     Output(Vec<u8>),
-    /// The console was given this among other things.
+    /// The console output contains this.
     Contains(Vec<u8>),
     /// The display shows this.
     Screen(String),
     /// A register, a view or the program counter has this value.
     Register(String, Number),
-    /// Cells of a memory, from an address on.
+    /// Cells of a memory, from this address on, have these values.
     Cells { memory: String, address: Number, values: Vec<Number> },
-    /// No more instructions than this.
+    /// At most this many instructions were executed.
     Steps(u64),
-    /// No more cycles than this.
+    /// At most this many cycles were taken.
     Cycles(u64),
-    /// How the run ended.
+    /// The run ended like this.
     Ends(Ending, String),
 }
 
-/// How a run may be expected to end. Without a word about it, halting in either way will do.
+/// How a run may be expected to end. Without a statement, either way of halting is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Halted,
@@ -62,17 +61,17 @@ pub(super) enum Ending {
     Limit,
 }
 
-/// A number, or a name of the program with a distance from it.
+/// A number, or a name in the program plus a distance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     Value(i128),
     Label(String, i128),
 }
 
-/// A statement that cannot be understood.
+/// A statement that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
-    /// In its file, from 1.
+    /// The line in its file, from 1.
     pub(super) line: usize,
     pub(super) message: String,
 }
@@ -83,7 +82,7 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// What the comments of a source expect. Nothing, if none of them does.
+/// Parses the expectations in the comments of a source; returns nothing if there are none.
 pub(super) fn of_source(text: &str) -> Result<Vec<Case>, Mistake> {
     let mut reader = Reader::default();
     for (at, line) in text.lines().enumerate() {
@@ -100,7 +99,7 @@ pub(super) fn of_source(text: &str) -> Result<Vec<Case>, Mistake> {
     Ok(reader.cases())
 }
 
-/// What a file of expectations says.
+/// Parses a file of expectations.
 pub(super) fn of_file(text: &str) -> Result<Vec<Case>, Mistake> {
     let mut reader = Reader::default();
     for (at, line) in text.lines().enumerate() {
@@ -117,14 +116,15 @@ pub(super) fn of_file(text: &str) -> Result<Vec<Case>, Mistake> {
     Ok(reader.cases())
 }
 
-/// What stands after the mark of a line that is nothing but a comment.
+/// Returns the text of a line that is only a comment, without the mark.
 fn comment(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let marked = line.starts_with([';', '#', '*']) || line.starts_with("//");
     marked.then(|| line.trim_start_matches([';', '#', '*', '/', ' ', '\t']).trim_end())
 }
 
-/// The statement of a comment: after `expect:`, or `input:`, `keys:`, `seed:`, `case:` as they are.
+/// Returns the statement in a comment: what follows `expect:`, or the whole comment if it begins with `input:`,
+/// `keys:`, `seed:` or `case:`.
 fn statement(comment: &str) -> Option<&str> {
     if let Some(rest) = comment.strip_prefix("expect") {
         // `expected`, `expects` and the like are prose; a forgotten colon is not.
@@ -139,14 +139,14 @@ fn looks_meant(rest: &str) -> bool {
     rest.contains(['=', '"']) || rest.trim().starts_with("output")
 }
 
-/// Puts statements together.
+/// Collects statements into cases.
 #[derive(Default)]
 struct Reader {
     line: usize,
-    /// What holds for all cases, then one case after the other.
+    /// What holds for all cases; `cases` has the cases themselves.
     common: Case,
     cases: Vec<Case>,
-    /// Lines beginning with `|` that may follow belong to the last check.
+    /// Whether lines beginning with `|` may follow and belong to the last check.
     open: bool,
     seen: bool,
 }
@@ -167,7 +167,7 @@ impl Reader {
         self.open = false;
     }
 
-    /// A further line of an output or a screen: `| text`.
+    /// Reads a further line of an output or a screen: `| text`.
     fn continue_with(&mut self, comment: &str) {
         let Some(text) = comment.strip_prefix('|').filter(|_| self.open) else {
             self.close();
@@ -252,7 +252,7 @@ impl Reader {
         }
         let text = self.text(rest)?;
         match self.case().checks.last_mut() {
-            // Several lines in a row are one text.
+            // Consecutive lines form one text.
             Some(Condition::Output(before)) => before.extend(text),
             _ => self.case().checks.push(Condition::Output(text)),
         }
@@ -273,7 +273,7 @@ impl Reader {
         Ok(())
     }
 
-    /// `a = 5, ram[0x80] = 1, 2, 3`: what has no `=` belongs to what stands before it.
+    /// Parses `a = 5, ram[0x80] = 1, 2, 3`: a piece without `=` belongs to the one before it.
     fn facts(&mut self, statement: &str) -> Result<(), Mistake> {
         for piece in pieces(statement) {
             let Some((place, value)) = piece.split_once('=') else {
@@ -306,7 +306,7 @@ impl Reader {
         crate::arguments::number(text).or_else(|error| self.mistake(format!("`{text}` is {error}")))
     }
 
-    /// A number, a character, or a name with or without a distance: `table + 4`.
+    /// Parses a number, a character, or a name with or without a distance: `table + 4`.
     fn number(&self, text: &str) -> Result<Number, Mistake> {
         let text = text.trim();
         let (digits, sign) = text.strip_prefix('-').map_or((text, 1), |digits| (digits, -1));
@@ -330,7 +330,7 @@ impl Reader {
         Ok(Number::Label(name.to_owned(), distance.into()))
     }
 
-    /// A text in quotes, with the usual escapes.
+    /// Parses a quoted text with the usual escapes.
     fn text(&self, text: &str) -> Result<Vec<u8>, Mistake> {
         let inner = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|_| text.len() >= 2);
         let Some(inner) = inner else {
@@ -367,7 +367,7 @@ impl Reader {
     }
 }
 
-/// What commas separate, but for those in quotes.
+/// Splits a statement at its commas, except for those in quotes.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut start, mut quoted, mut escaped) = (0, false, false);

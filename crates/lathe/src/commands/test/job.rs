@@ -1,6 +1,6 @@
-//! One program, tested: assembled, run once for each of its cases, compared with what is expected.
+//! The test of one program: it is assembled, run once for each case, and compared with the expectations.
 //!
-//! This happens in a process of its own (`pool`), so it may take as long and as much as it likes.
+//! This happens in a separate process (`pool`), so it may use any amount of time and memory.
 
 use std::time::{Duration, Instant};
 
@@ -23,26 +23,26 @@ use crate::project::Project;
 use crate::render::hex;
 use crate::{dump, files};
 
-/// Steps between two looks at the limits.
+/// Steps between two checks of the limits.
 const SLICE: u64 = 1 << 18;
-/// Differences of one case that are told.
+/// The most differences reported for one case.
 const DIFFERENCES: usize = 8;
 
-/// What is to be done.
+/// A program to test.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     pub(super) program: String,
     pub(super) machine: Option<String>,
-    /// Expectations for all programs, in the place of their own.
+    /// A file of expectations for all programs, in place of their own.
     pub(super) expect: Option<String>,
     pub(super) root: Option<String>,
-    /// Whether it may not include anything: its neighbours are the work of others.
+    /// Whether it may include no files: its neighbours are other people's work.
     pub(super) alone: bool,
     pub(super) engine: String,
     pub(super) limits: Limits,
 }
 
-/// What one run may take.
+/// What one run may use.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Limits {
     pub(super) steps: u64,
@@ -51,31 +51,31 @@ pub(super) struct Limits {
     pub(super) memory: u64,
 }
 
-/// What came of it.
+/// The result for a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tested {
     pub(super) program: String,
     pub(super) machine: Option<String>,
     pub(super) verdict: Verdict,
-    /// Why it could not be run, a line each.
+    /// Why it could not be run, one line each.
     pub(super) errors: Vec<String>,
     pub(super) cases: Vec<CaseTested>,
     pub(super) seconds: f64,
 }
 
-/// How it went.
+/// The verdict on a program or a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Verdict {
     Passed,
     Failed,
-    /// It could not be run, or took more than it may.
+    /// It could not be run, or exceeded its limits.
     Error,
-    /// Nothing is expected of it.
+    /// It has no expectations.
     Skipped,
 }
 
-/// What came of one case.
+/// The result of one case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CaseTested {
     pub(super) name: String,
@@ -83,12 +83,12 @@ pub(super) struct CaseTested {
     pub(super) status: String,
     pub(super) steps: u64,
     pub(super) cycles: Option<u64>,
-    /// What is not as expected; the lines of one may be many.
+    /// What differs from the expectations; one entry may have several lines.
     pub(super) differences: Vec<String>,
 }
 
 impl Tested {
-    /// A program that could not be run at all.
+    /// Creates the result for a program that could not be run at all.
     pub(super) fn error(program: &str, error: impl Into<String>) -> Tested {
         Tested {
             program: program.to_owned(),
@@ -100,13 +100,13 @@ impl Tested {
         }
     }
 
-    /// The steps of all cases together.
+    /// Returns the steps of all cases together.
     pub(super) fn steps(&self) -> u64 {
         self.cases.iter().map(|case| case.steps).sum()
     }
 }
 
-/// Files for a program that may have none.
+/// The files of a program that may include none.
 struct Alone;
 
 impl Files for Alone {
@@ -116,7 +116,7 @@ impl Files for Alone {
 }
 
 impl Job {
-    /// Does it, and says after each case that it is still alive.
+    /// Tests the program, and calls `alive` before each case.
     pub(super) fn run(&self, alive: &mut dyn FnMut()) -> Tested {
         let start = Instant::now();
         let mut tested =
@@ -145,7 +145,7 @@ impl Job {
             None => self.load(&inputs)?,
         };
         let cases = match &host {
-            // It tells by itself whether it passed.
+            // The program itself reports whether it passed.
             Some(_) if cases.is_empty() => vec![Case::default()],
             None if cases.is_empty() => return Ok(nothing),
             _ => cases,
@@ -190,7 +190,7 @@ impl Job {
         }
     }
 
-    /// An image in any format that can be read, and whom it reports to.
+    /// Loads an image in any readable format, and the host that it reports to.
     fn load(&self, inputs: &Inputs) -> Result<(Isa, Image, Option<Host>), Vec<String>> {
         let assembly = AssemblyArguments { define: Vec::new(), root: self.root.clone() };
         let machine = self.machine.as_deref();
@@ -200,7 +200,7 @@ impl Job {
         Ok((program.isa, program.image, host))
     }
 
-    /// Fails if what is expected makes no sense on this machine.
+    /// Runs a case. Fails if an expectation makes no sense on this machine.
     fn run_case(
         &self,
         machine: &Machine,
@@ -239,7 +239,7 @@ impl Job {
         let screen = instance.devices().find::<Display>().map(Display::text);
         let end = End { isa, image, state: instance.state(), screen, ran: &ran };
         let mut differences = Vec::from_iter(end.ended_badly(case));
-        // How long a run took says nothing more about one that was cut off.
+        // The length of a run that was cut off tells nothing more.
         let was_cut_off = !differences.is_empty() && matches!(ran.status, Status::Limit | Status::TooMuch(_));
         let is_length = |check: &&Condition| matches!(check, Condition::Steps(_) | Condition::Cycles(_));
         for check in case.checks.iter().filter(|check| !(was_cut_off && is_length(check))) {
@@ -281,7 +281,7 @@ fn prepare(case: &Case, devices: &mut Devices) -> Result<(), String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Status {
     Halted,
-    /// It jumps to itself.
+    /// The program jumps to itself.
     Stuck,
     Fault(String),
     Limit,
@@ -302,7 +302,7 @@ impl Status {
         }
     }
 
-    /// What a program has told its host; its output goes to the rest of it.
+    /// Interprets what a program told its host; console output is appended to `output`.
     fn heard(heard: Heard, output: &mut Vec<u8>) -> Status {
         match heard {
             Heard::Exit(0) => return Status::Halted,
@@ -349,7 +349,7 @@ struct Ran {
     output: Vec<u8>,
 }
 
-/// What a run has left behind.
+/// What a run leaves behind.
 struct End<'e> {
     isa: &'e Isa,
     image: &'e Image,
@@ -359,7 +359,7 @@ struct End<'e> {
 }
 
 impl End<'_> {
-    /// A run that ends in another way than by halting must be expected to.
+    /// Returns a complaint if the run exceeded its time or output, or if it did not halt and the case names no end.
     fn ended_badly(&self, case: &Case) -> Option<String> {
         let is_said = case.checks.iter().any(|check| matches!(check, Condition::Ends(..)));
         let is_bad = match &self.ran.status {
@@ -370,7 +370,7 @@ impl End<'_> {
         is_bad.then(|| self.ran.status.told(self.ran.steps))
     }
 
-    /// What is not as a check says, if anything. An error, if the machine has nothing to check.
+    /// Returns how a check is not met, if it is not. Fails if the machine has nothing to check.
     fn difference(&self, check: &Condition) -> Result<Option<String>, String> {
         let differs = |is_right: bool, text: String| Ok((!is_right).then_some(text));
         match check {
@@ -437,7 +437,7 @@ impl End<'_> {
         Ok(Some(format!("{memory}[{place}]: expected {}, found {}", list(&wanted), list(&found))))
     }
 
-    /// A number of this many bits; a negative one wraps.
+    /// Converts a number to this many bits; a negative one wraps.
     fn value(&self, number: &Number, bits: u32) -> Result<u64, String> {
         let value = match number {
             Number::Value(value) => *value,

@@ -1,7 +1,7 @@
 //! `lathe test`: runs programs and compares what they do with what is expected of them.
 //!
-//! Read `expectation` for what can be expected, `collect` for where that is written, `job` for how a
-//! program is tested, `pool` for how one that misbehaves is kept from harming the others.
+//! Read `expectation` for what can be expected, `collect` for where that is written, `job` for how a program is tested,
+//! `pool` for how a misbehaving one is kept from harming the others.
 
 mod collect;
 pub(super) mod diff;
@@ -41,7 +41,7 @@ fn once(arguments: &Test, inputs: &Inputs) -> Outcome {
     let report = Results::new(run(arguments, &jobs));
     let good = report.is_good();
     let nothing = jobs.is_empty() || (report.passed + report.failed + report.errors == 0);
-    // Whoever reads JSON gets one document, and that is then the failure.
+    // A JSON answer is one document; if nothing was tested, that is the failure.
     if !nothing || arguments.format != TestFormat::Json {
         tell(arguments, &report)?;
     }
@@ -56,7 +56,7 @@ fn once(arguments: &Test, inputs: &Inputs) -> Outcome {
     Ok(if good { Exit::Done } else { Exit::InputWrong })
 }
 
-/// By the name of the file it is for.
+/// Returns the report format for a file name.
 fn format_of(file: &str) -> Result<TestFormat, Failure> {
     match Path::new(file).extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
         Some("json") => Ok(TestFormat::Json),
@@ -68,11 +68,11 @@ fn format_of(file: &str) -> Result<TestFormat, Failure> {
     }
 }
 
-/// A job for each program of this shard.
+/// Creates a job for each program of this shard.
 fn jobs(arguments: &Test, inputs: &Inputs) -> Result<Vec<Job>, Failure> {
     let programs = collect::programs(&arguments.paths)?;
     programs.iter().for_each(|program| inputs.note(program));
-    // What is the same for all programs is looked at once, where its mistakes can be told once.
+    // What all programs share is checked once, here, so that its mistakes are reported once.
     if let Some(file) = &arguments.expect {
         let cases = collect::file_cases(file, inputs).map_err(Failure::input)?;
         if cases.is_empty() {
@@ -118,7 +118,7 @@ fn engine_name(engine: Engine) -> &'static str {
     lathe_embed::EngineKind::from(engine).name()
 }
 
-/// Tests all of them. People see each as soon as all before it are done.
+/// Runs all tests. People see each result as soon as all before it are done.
 fn run(arguments: &Test, jobs: &[Job]) -> Vec<Tested> {
     let at_once = arguments.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let watched = stderr().is_terminal();
@@ -130,7 +130,7 @@ fn run(arguments: &Test, jobs: &[Job]) -> Vec<Tested> {
                 output::signal("");
             }
             if arguments.format == TestFormat::Text {
-                // A reader that has gone away is found out again at the end.
+                // A closed pipe is detected again at the end.
                 let _ = output::answer(&report::lines(&tested));
             }
             done.push(tested);
@@ -144,7 +144,7 @@ fn run(arguments: &Test, jobs: &[Job]) -> Vec<Tested> {
 
 fn tell(arguments: &Test, report: &Results) -> Result<(), Failure> {
     output::answer(&match arguments.format {
-        // Whoever grades wants one line for each.
+        // Graders want one line per program.
         TestFormat::Text if arguments.expect.is_some() => format!("\n{}{}", report.table(), report.summary()),
         TestFormat::Text => report.summary(),
         other => report.document(other)?,

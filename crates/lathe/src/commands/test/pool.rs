@@ -1,8 +1,8 @@
-//! Programs tested at the same time, each in a process that can be ended without harm to the
-//! others: one that hangs, crashes or takes too long costs only itself.
+//! Programs tested in parallel, each in a process that can be killed without harm to the others: a program that hangs,
+//! crashes or takes too long costs only itself.
 //!
-//! A process tests one program after the other. It is given a job as a line of JSON and answers
-//! with a line; an empty line in between says that it is still at work.
+//! A process tests one program after another. It receives a job as a line of JSON and answers with a line; an empty
+//! line in between says that it is still at work.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,10 +14,10 @@ use std::time::Duration;
 use super::job::{Job, Tested};
 use crate::exit::Failure;
 
-/// What assembling and starting may take, on top of what a run may.
+/// The time allowed for assembling and starting, on top of the limit for a run.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Tests all of them, this many at once, and tells of each with its position in the list.
+/// Tests all programs, this many at once, and passes on each result with its position in the list.
 pub(super) fn run(jobs: &[Job], at_once: usize, mut each: impl FnMut(usize, Tested)) {
     let next = AtomicUsize::new(0);
     let (sender, results) = mpsc::channel();
@@ -44,7 +44,7 @@ fn take<'j>(jobs: &'j [Job], next: &AtomicUsize) -> Option<(usize, &'j Job)> {
     jobs.get(at).map(|job| (at, job))
 }
 
-/// A process that tests, and a thread that reads its answers.
+/// A testing process, and a thread that reads its answers.
 struct Worker {
     child: Child,
     jobs: ChildStdin,
@@ -87,13 +87,13 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended already; that is what is wanted.
+        // The process may have ended already, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The answer of the worker, which is started if need be and not used again if it fails.
+/// Returns the worker's answer; starts a worker if need be, and drops it if it fails.
 fn ask(worker: &mut Option<Worker>, job: &Job) -> Result<Tested, String> {
     let mut active = match worker.take() {
         Some(active) => active,
@@ -104,14 +104,14 @@ fn ask(worker: &mut Option<Worker>, job: &Job) -> Result<Tested, String> {
     Ok(tested)
 }
 
-/// What such a process does: tests what it is told to, until nobody tells it anything.
+/// Does the work of a testing process: tests the programs it is given, until its input ends.
 pub(super) fn work() -> Result<(), Failure> {
     let lost = |error: std::io::Error| Failure::input(format!("the process that asked has gone: {error}"));
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(lost)?;
         let job: Job = serde_json::from_str(&line).map_err(|error| Failure::usage(format!("not a job: {error}")))?;
         let tested = job.run(&mut || {
-            // If nobody listens, writing the answer will say so.
+            // If nobody listens, writing the answer will fail as well.
             let _ = writeln!(std::io::stdout());
         });
         let answer = serde_json::to_string(&tested).map_err(|error| Failure::input(error.to_string()))?;

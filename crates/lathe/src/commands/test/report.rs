@@ -1,4 +1,4 @@
-//! What came of all tests: for people, as a table, and in the formats of other programs.
+//! The results of all tests: for people, as a table, and in formats for other programs.
 
 use anstyle::AnsiColor;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::output;
 use crate::render::{bold, count, dim, mark};
 
-/// Everything that was tested, in order.
+/// All results, in order.
 #[derive(Debug, Serialize)]
 pub(super) struct Results {
     pub(super) passed: usize,
@@ -36,7 +36,7 @@ impl Results {
         self.failed == 0 && self.errors == 0 && self.passed > 0
     }
 
-    /// In a format that one document holds.
+    /// Renders the results as one document in a format.
     pub(super) fn document(&self, format: TestFormat) -> Result<String, Failure> {
         match format {
             TestFormat::Text => Ok(self.table() + &self.summary()),
@@ -46,7 +46,7 @@ impl Results {
         }
     }
 
-    /// The last line for people.
+    /// Returns the last line for people.
     pub(super) fn summary(&self) -> String {
         let counts =
             [(self.failed, "failed"), (self.errors, "could not be run"), (self.skipped, "without expectations")];
@@ -54,7 +54,7 @@ impl Results {
         format!("{} passed{others}\n", self.passed)
     }
 
-    /// One line for each program, for those who grade.
+    /// Renders one line per program, for graders.
     pub(super) fn table(&self) -> String {
         let rows: Vec<[String; 5]> = self.programs.iter().map(row).collect();
         let head = ["program", "result", "cases", "steps", "note"].map(str::to_owned);
@@ -87,7 +87,7 @@ impl Results {
         head + &self.programs.iter().map(line).collect::<String>()
     }
 
-    /// As JUnit writes it, which is what CI servers read: a suite for each program, a case for each case.
+    /// Renders JUnit's XML, which CI servers read: a suite for each program, a case for each case.
     fn junit(&self) -> String {
         let tests: usize = self.programs.iter().map(|tested| tested.cases.len().max(1)).sum();
         let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
@@ -97,7 +97,7 @@ impl Results {
     }
 }
 
-/// One program for people: what is wrong with it, or that it is right.
+/// Renders one program for people: what is wrong with it, or that it passed.
 pub(super) fn lines(tested: &Tested) -> String {
     let sign = match tested.verdict {
         Verdict::Passed => mark("ok   ", AnsiColor::Green),
@@ -153,7 +153,7 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The first thing that is wrong, on one line.
+/// Returns the first problem on one line.
 fn note(tested: &Tested) -> String {
     let failed = tested.cases.iter().find(|case| case.verdict != Verdict::Passed);
     let of_case = |case: &CaseTested| {
@@ -164,8 +164,8 @@ fn note(tested: &Tested) -> String {
     tested.errors.first().cloned().or_else(|| failed.map(of_case)).unwrap_or_default()
 }
 
-/// In quotes where it must be. A spreadsheet takes what begins with one of these for a formula, and
-/// the names of files are chosen by others.
+/// Quotes a field where needed. A spreadsheet takes a field that begins with one of these characters for a formula, and
+/// other people choose the names of files.
 fn csv_field(field: &str) -> String {
     let guarded = if field.starts_with(['=', '+', '-', '@']) { format!("'{field}") } else { field.to_owned() };
     if guarded.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", guarded.replace('"', "\"\"")) } else { guarded }
@@ -197,7 +197,7 @@ fn suite(tested: &Tested) -> String {
     format!("  <testsuite name=\"{program}\">\n{cases}  </testsuite>\n")
 }
 
-/// Text for XML, which has no way at all to write most control characters.
+/// Escapes a text for XML, which cannot represent most control characters at all.
 fn xml(text: &str) -> String {
     let character = |c: char| match c {
         '&' => "&amp;".to_owned(),

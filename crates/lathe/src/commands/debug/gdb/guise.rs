@@ -1,9 +1,9 @@
-//! A machine in a guise that gdb accepts. gdb knows no foreign instruction sets, so every machine poses as a
-//! RISC-V of 32 bits: `x0` to `x31` and `pc`, then its own registers under their own names. A machine that has
-//! `x0` to `x31` itself, such as rv32i, is what it poses as.
+//! A machine in a guise that gdb accepts. gdb knows no foreign instruction sets, so every machine poses as a 32-bit
+//! RISC-V: `x0` to `x31` and `pc`, then its own registers under their own names. A machine that has `x0` to `x31`
+//! itself, such as rv32i, is what it poses as.
 //!
 //! gdb has one memory of bytes. The code memory begins at 0, the others follow in [`Window`]s of their own. A cell
-//! that is wider than a byte takes two, four or eight, lowest first, and then addresses, `pc` too, count bytes.
+//! wider than a byte takes two, four or eight bytes, lowest first, and then addresses, including `pc`, count bytes.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ const ALIASES: [&str; 32] = [
     "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5",
     "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
 ];
-/// Addresses of gdb between the beginnings of two memories.
+/// The distance between the starts of two memories in gdb's address space.
 const WINDOW: u64 = 1 << 28;
-/// Addresses that gdb has.
+/// The size of gdb's address space.
 const SPACE: u64 = 1 << 32;
 
 /// How gdb sees a machine.
@@ -31,7 +31,7 @@ pub(super) struct Guise {
     windows: Vec<Window>,
 }
 
-/// A register that gdb sees.
+/// A register as gdb sees it.
 struct Shown {
     name: String,
     bits: u32,
@@ -41,33 +41,33 @@ struct Shown {
 /// What a register shows.
 #[derive(Clone, Copy)]
 enum What {
-    /// The machine has nothing of this name: it is 0.
+    /// The machine has no such register: it reads 0.
     Nothing,
     Pc,
     Register(RegisterId),
 }
 
-/// The bytes that a memory takes in gdb's memory.
+/// The range of a memory in gdb's address space.
 pub(super) struct Window {
     pub(super) memory: MemoryId,
     pub(super) base: u64,
-    /// Bytes of a cell.
+    /// Bytes per cell.
     pub(super) scale: u64,
     length: u64,
 }
 
-/// Where a byte of gdb's memory is.
+/// The location of a byte of gdb's memory.
 #[derive(Clone, Copy)]
 pub(super) struct Located {
     pub(super) memory: MemoryId,
     pub(super) cell: u64,
-    /// Where it is in its cell.
+    /// The position of the byte in its cell, in bits.
     pub(super) shift: u32,
 }
 
 impl Guise {
     /// # Errors
-    /// If the code memory is too large for a debugger of 32 bits.
+    /// If the code memory is too large for a 32-bit debugger.
     pub(super) fn new(isa: &Arc<Isa>) -> Result<Guise, Problem> {
         let windows = windows(isa);
         if windows.first().is_none_or(|window| window.memory != isa.pc.memory) {
@@ -77,22 +77,22 @@ impl Guise {
         Ok(Guise { isa: isa.clone(), registers: registers(isa), windows })
     }
 
-    /// Whether the machine has the registers of a RISC-V, so that gdb can be told its real programs.
+    /// Whether the machine has the registers of a RISC-V, so that gdb can be given its real programs.
     pub(super) fn is_itself(&self) -> bool {
         (1..32).all(|number| self.isa.registers.iter().any(|register| register.name == format!("x{number}")))
     }
 
-    /// The name that gdb's own commands must not use for something else.
+    /// Returns the machine's name.
     pub(super) fn machine(&self) -> &str {
         &self.isa.name
     }
 
-    /// The memories, the code memory first.
+    /// Returns the memories and their windows, the code memory first.
     pub(super) fn windows(&self) -> impl Iterator<Item = (&str, &Window)> {
         self.windows.iter().map(|window| (self.isa.memory(window.memory).name.as_str(), window))
     }
 
-    /// The target description, from which gdb learns the registers.
+    /// Returns the target description, from which gdb learns the registers.
     pub(super) fn description(&self) -> String {
         let mut text = String::from(
             "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n\
@@ -113,7 +113,7 @@ impl Guise {
         text + "</feature>\n</target>\n"
     }
 
-    /// All registers, one after the other, as gdb takes them.
+    /// Returns all registers concatenated, as gdb takes them.
     pub(super) fn bytes(&self, state: &State) -> Vec<u8> {
         let bytes = |register: &Shown| -> Vec<u8> {
             let value = self.value(register.what, state);
@@ -122,7 +122,7 @@ impl Guise {
         self.registers.iter().flat_map(bytes).collect()
     }
 
-    /// What must be set so that the registers are those that gdb wants: names and values.
+    /// Returns the names and values to set so that the registers become those gdb wants.
     pub(super) fn differences(&self, state: &State, mut wanted: &[u8]) -> Vec<(String, u64)> {
         let mut found = Vec::new();
         for register in &self.registers {
@@ -156,18 +156,18 @@ impl Guise {
         self.windows[0].scale
     }
 
-    /// Where gdb finds an address of the code memory.
+    /// Converts an address of the code memory to gdb's.
     pub(super) fn code_address(&self, address: u64) -> u64 {
         address * self.scale()
     }
 
-    /// The address of the code memory that gdb means, if it is one.
+    /// Converts gdb's address to one of the code memory, if it is in that.
     pub(super) fn code_cell(&self, address: u64) -> Option<u64> {
         let located = self.locate(address)?;
         (located.memory == self.isa.pc.memory).then_some(located.cell)
     }
 
-    /// Where a byte of gdb's memory is.
+    /// Locates a byte of gdb's memory.
     pub(super) fn locate(&self, address: u64) -> Option<Located> {
         let within = |window: &&Window| (window.base..window.base + window.length).contains(&address);
         let window = self.windows.iter().find(within)?;
@@ -197,7 +197,7 @@ fn registers(isa: &Isa) -> Vec<Shown> {
     core.chain([Shown { name: "pc".to_owned(), bits: 32, what: What::Pc }]).chain(own).collect()
 }
 
-/// The code memory at 0; the others after it, as far as there is room.
+/// Places the code memory at 0 and the others after it, as far as there is room.
 fn windows(isa: &Isa) -> Vec<Window> {
     let ids = (0..).map(MemoryId).zip(&isa.memories).map(|(id, _)| id);
     let others = ids.filter(|id| *id != isa.pc.memory);

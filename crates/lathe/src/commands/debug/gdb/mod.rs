@@ -1,4 +1,4 @@
-//! `lathe debug --gdb`: the debugger for those who live in gdb, over its remote protocol.
+//! `lathe debug --gdb`: the debugger for gdb users, over gdb's remote protocol.
 
 mod guise;
 mod script;
@@ -18,11 +18,11 @@ use crate::{files, output};
 use guise::Guise;
 use target::{GdbTarget, Loop};
 
-/// Serves gdb until somebody kills the program there. Whoever detaches can come back.
+/// Serves gdb until the user kills the program there. A client that detaches can come back.
 pub(super) fn serve(debugger: &mut Debugger, port: u16, arguments: &Debug) -> Outcome {
     let refused = |error: io::Error| Failure::input(format!("port {port} cannot be listened on: {error}"));
     let mut guise = Guise::new(debugger.program().isa()).map_err(|problem| failure(&arguments.image, problem))?;
-    // Nobody outside of this computer can reach it.
+    // Only this computer can reach the port.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
     if let Some(name) = &arguments.gdb_script {
@@ -38,13 +38,13 @@ pub(super) fn serve(debugger: &mut Debugger, port: u16, arguments: &Debug) -> Ou
         match ended {
             Ok(DisconnectReason::Kill) => return Ok(Exit::Done),
             Ok(_) => {}
-            // A client that goes away without a word is no reason to stop serving others.
+            // A client that disconnects without notice is no reason to stop serving others.
             Err(error) => output::complain(&format!("gdb has left: {error}\n")),
         }
     }
 }
 
-/// How to connect.
+/// Explains how to connect.
 fn welcome(guise: &Guise, arguments: &Debug, address: SocketAddr) -> String {
     let remote = format!("-ex 'target remote {address}'");
     let command = match &arguments.gdb_script {

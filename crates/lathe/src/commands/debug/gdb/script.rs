@@ -1,5 +1,5 @@
-//! The script that makes gdb at home on a machine it has never heard of: it connects, knows the labels, shows
-//! the machine's own mnemonics, and has `lathe` for all commands of Lathe's own debugger.
+//! The script that makes gdb at home on a machine it has never heard of: it connects, knows the labels, shows the
+//! machine's own mnemonics, and adds `lathe` for all commands of Lathe's own debugger.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use lathe_debug::Program;
 
 use super::guise::Guise;
 
-/// Disassembles through `monitor`, and drops what gdb remembers when a command has moved the machine.
+/// Disassembles through `monitor`, and flushes gdb's caches when a command has moved the machine.
 const PYTHON: &str = r#"
 python
 import gdb
@@ -41,7 +41,7 @@ except ImportError:
 end
 "#;
 
-/// The script for a program.
+/// Returns the script for a program.
 pub(super) fn text(program: &Program, guise: &Guise, address: SocketAddr) -> String {
     let mut text = format!(
         "# gdb on {}, made by `lathe debug --gdb-script`.\n\

@@ -32,7 +32,7 @@ use lathe_debug::{Answer, Debugger, Detail, Effect, Host, Problem, Reason, Stopp
 use super::super::save;
 use super::guise::Guise;
 
-/// Numbers and sizes of a machine in its [`Guise`].
+/// The register numbers and sizes of a machine in its [`Guise`].
 pub(super) struct Posing;
 
 impl Arch for Posing {
@@ -42,14 +42,14 @@ impl Arch for Posing {
     type RegId = ();
 }
 
-/// All registers, one after the other. What they are is in the target description.
+/// All registers, concatenated. The target description says what they are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AllRegisters(Vec<u8>);
 
 impl Registers for AllRegisters {
     type ProgramCounter = u64;
 
-    /// Nobody asks: gdb finds it among the others.
+    /// Unused: gdb finds the program counter among the other registers.
     fn pc(&self) -> u64 {
         0
     }
@@ -64,14 +64,14 @@ impl Registers for AllRegisters {
     }
 }
 
-/// What gdb has set: at this address, this many bytes, for which accesses. Breakpoints have no accesses.
+/// What gdb has set: the address, the number of bytes, and the accesses. Breakpoints have no accesses.
 type Set = (u64, u64, Option<u8>);
 
 /// A debugger that gdb drives.
 pub(super) struct GdbTarget<'d> {
     debugger: &'d mut Debugger,
     guise: Guise,
-    /// To hear whether gdb wants something else while a `monitor` command runs.
+    /// The connection, to hear whether gdb wants something else while a `monitor` command runs.
     line: TcpStream,
     motion: Motion,
     set: BTreeMap<Set, u32>,
@@ -91,7 +91,7 @@ impl<'d> GdbTarget<'d> {
         GdbTarget { debugger, guise, line, motion: Motion::Run, set: BTreeMap::new() }
     }
 
-    /// Takes away what gdb has set, for the client that comes next.
+    /// Removes what gdb has set, for the next client.
     pub(super) fn leave(self) -> Guise {
         for id in self.set.values() {
             self.debugger.breakpoints.remove(*id);
@@ -114,7 +114,7 @@ impl<'d> GdbTarget<'d> {
         }
     }
 
-    /// gdb takes a RISC-V to stop before an access that is watched, and executes it by itself.
+    /// Runs forward. gdb expects a RISC-V to stop before a watched access, and executes that access itself.
     fn run(&mut self, host: &mut dyn Host) -> Result<Stopped, Problem> {
         let stopped = self.debugger.run(host)?;
         if stopped.reason.is_watch() {
@@ -123,14 +123,14 @@ impl<'d> GdbTarget<'d> {
         Ok(stopped)
     }
 
-    /// Going back, gdb undoes the access by itself as well. It may be the one that has just been executed.
+    /// Runs backwards. Here, too, gdb undoes the access itself, which may be the one just executed.
     fn run_back(&mut self, host: &mut dyn Host) -> Result<Stopped, Problem> {
         self.debugger.go_to(self.debugger.position() - 1)?;
         let again = self.debugger.step(1, host)?;
         if again.reason.is_watch() { Ok(again) } else { self.debugger.run_back(host) }
     }
 
-    /// Why it stopped, in gdb's words; nothing if gdb has interrupted it.
+    /// Returns why the run stopped, in gdb's terms; `None` if gdb interrupted it.
     fn reason(&self, reason: &Reason) -> Option<SingleThreadStopReason<u64>> {
         Some(match reason {
             Reason::Done => SingleThreadStopReason::DoneStep,
@@ -166,14 +166,14 @@ impl<'d> GdbTarget<'d> {
         id.is_some_and(|id| self.debugger.breakpoints.remove(id))
     }
 
-    /// The instruction at an address of gdb's, with its length in bytes, for the script's disassembler.
+    /// Disassembles the instruction at one of gdb's addresses, with its length in bytes, for the script's disassembler.
     fn instruction(&self, text: &str) -> Option<String> {
         let address = self.guise.code_cell(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()?)?;
         let line = self.debugger.program().line(self.debugger.state(), address);
         Some(format!("{} {}\n", self.guise.code_address(line.length), line.text))
     }
 
-    /// The answer to a command of Lathe's own debugger.
+    /// Answers a command of Lathe's own debugger.
     fn answer(&mut self, line: &str) -> String {
         if let Some(address) = line.strip_prefix("instruction ") {
             return self.instruction(address.trim()).unwrap_or_else(|| "there is no code there\n".to_owned());
@@ -191,7 +191,7 @@ impl<'d> GdbTarget<'d> {
     }
 }
 
-/// A problem without colours: gdb's console may be anything.
+/// Renders a problem without colours: gdb's console may be anything.
 fn plain(problem: &Problem) -> String {
     let help = problem.help.iter().map(|help| format!("help: {help}\n"));
     std::iter::once(format!("error: {}\n", problem.message)).chain(help).collect()
@@ -238,7 +238,7 @@ impl SingleThreadBase for GdbTarget<'_> {
 
     fn write_registers(&mut self, registers: &AllRegisters) -> TargetResult<(), Self> {
         for (name, value) in self.guise.differences(self.debugger.state(), &registers.0) {
-            // A register that is constant keeps its value, and gdb sees that it does.
+            // A constant register keeps its value, as gdb will see.
             let _ = self.debugger.set(&format!("{name} = {value}"));
         }
         Ok(())
@@ -380,7 +380,7 @@ impl MonitorCmd for GdbTarget<'_> {
     }
 }
 
-/// Runs until gdb says something: it says nothing while it waits, so whatever it says is to stop.
+/// Runs until gdb sends something: while it waits, it sends only a request to stop.
 struct Listening<'l>(&'l TcpStream);
 
 impl Host for Listening<'_> {
@@ -394,7 +394,7 @@ fn is_silent(line: &TcpStream) -> bool {
     silent.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// Passes on what a program writes while gdb waits for it to stop.
+/// Passes on a program's output while gdb waits for it to stop.
 struct Speaking<'s> {
     line: &'s mut TcpStream,
     failed: Option<io::Error>,
@@ -403,13 +403,13 @@ struct Speaking<'s> {
 }
 
 impl Speaking<'_> {
-    /// Something of ours, on a line of its own.
+    /// Shows a message of ours on its own line.
     fn tell(&mut self, text: &str) {
         let start = if self.at_start { "" } else { "\n" };
         self.show(format!("{start}{text}").as_bytes());
     }
 
-    /// A packet that gdb shows: an `O`, the bytes in hexadecimal, and the sum of all that.
+    /// Sends a packet for gdb to show: an `O`, the bytes in hexadecimal, and a checksum of all that.
     fn show(&mut self, bytes: &[u8]) {
         let mut packet = String::from("$O");
         packet.extend(bytes.iter().map(|byte| format!("{byte:02x}")));
@@ -430,7 +430,7 @@ impl Host for Speaking<'_> {
         self.tell(&format!("log: {text}\n"));
     }
 
-    /// gdb shows what it gets on a terminal, so escapes must not reach it.
+    /// gdb shows this on a terminal, so escapes must not reach it.
     fn output(&mut self, bytes: &[u8]) {
         self.show(lathe_debug::printable(bytes).as_bytes());
     }

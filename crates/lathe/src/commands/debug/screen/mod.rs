@@ -26,25 +26,25 @@ use crate::signals;
 use prompt::Prompt;
 use view::Areas;
 
-/// Everything that is shown.
+/// The state of the screen.
 pub(super) struct Screen<'s> {
     debugger: &'s mut Debugger,
     /// The program's file.
     name: String,
     prompt: Prompt,
-    /// What the debugger has answered, newest last.
+    /// The debugger's answers, newest last.
     messages: Vec<(String, Kind)>,
     /// Registers at the stop before this one, to show what changed.
     before: Vec<RegisterLine>,
     /// What the memory pane showed then: memory and address, and the value.
     cells_before: HashMap<(usize, u64), u64>,
-    /// Whether the source is shown rather than the disassembly, where there is one.
+    /// Whether to show the source rather than the disassembly, where there is a source.
     shows_source: bool,
-    /// Which memory is shown, and from where.
+    /// The memory shown, and its first address.
     memory: (usize, u64),
-    /// Lines that the code pane is scrolled by.
+    /// How many lines the code pane is scrolled by.
     scrolled: i64,
-    /// Whether what is typed is input for the program.
+    /// Whether typed text is input for the program.
     gives_input: bool,
     shows_help: bool,
     areas: Areas,
@@ -60,17 +60,17 @@ pub(super) enum Kind {
 
 /// How long a signal that ends the process may have to wait.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Messages that are kept.
+/// How many messages are kept.
 const MESSAGES: usize = 1000;
 
-/// Shows the debugger until somebody leaves it, or the process is to end.
+/// Shows the debugger until the user leaves it, or the process is to end.
 pub(super) fn run(debugger: &mut Debugger, name: &str) -> Outcome {
     signals::deferred(|| show(debugger, name))
 }
 
 fn show(debugger: &mut Debugger, name: &str) -> Outcome {
     let failed = |error: io::Error| Failure::input(format!("the terminal cannot be used: {error}"));
-    // A panic on the way must not leave a terminal that nobody can read.
+    // A panic on the way must not leave an unreadable terminal.
     let earlier = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |information| {
         restore();
@@ -109,7 +109,7 @@ fn restore() {
     ratatui::restore();
 }
 
-/// What a key leads to.
+/// What to do after a key.
 enum Next {
     Nothing,
     Leave,
@@ -188,7 +188,7 @@ impl Screen<'_> {
             self.debugger.give_input(text.as_bytes());
             return self.command("run");
         }
-        // An empty line does the last thing again, as gdb's users expect.
+        // An empty line repeats the last command, as gdb users expect.
         let line = match self.prompt.take() {
             line if line.trim().is_empty() => self.prompt.last().unwrap_or_default(),
             line => line,
@@ -200,7 +200,7 @@ impl Screen<'_> {
         self.command(&line)
     }
 
-    /// Does a command and keeps what it answers.
+    /// Executes a command and keeps its answer.
     fn command(&mut self, line: &str) -> Next {
         let (before, cells) = (command::registers(self.debugger), self.shown_cells());
         self.say(format!("> {line}"), Kind::Typed);
@@ -229,14 +229,14 @@ impl Screen<'_> {
         Next::Nothing
     }
 
-    /// The cells of the memory pane.
+    /// Returns the cells in the memory pane.
     fn shown_cells(&self) -> HashMap<(usize, u64), u64> {
         let at = self.memory.0;
         let memory = self.debugger.state().memory(MemoryId(at as u32));
         self.areas.cells.iter().map(|address| ((at, *address), memory.get(*address))).collect()
     }
 
-    /// Lets the memory pane begin with an address.
+    /// Makes the memory pane begin at an address.
     fn show_memory(&mut self, name: &str, address: u64) {
         if let Some(at) = self.debugger.program().isa().memories.iter().position(|memory| memory.name == name) {
             self.memory = (at, address);
@@ -257,7 +257,7 @@ impl Screen<'_> {
         self.messages.drain(..extra);
     }
 
-    /// Sets a breakpoint at an address, or takes the one there away.
+    /// Sets a breakpoint at an address, or removes the one there.
     fn toggle(&mut self, address: u64) {
         let line = match self.debugger.breakpoint_at(address) {
             Some(breakpoint) => format!("delete {}", breakpoint.id),
@@ -287,7 +287,7 @@ impl Screen<'_> {
     }
 }
 
-/// Looks at the keyboard while a program runs.
+/// Polls the keyboard while a program runs.
 struct Keyboard {
     asked: u32,
 }
@@ -316,8 +316,8 @@ impl Host for Keyboard {
     }
 }
 
-/// An answer as it is said here. Where the machine has stopped, what other panes show is left out: registers that have
-/// changed, and the place in the source.
+/// Renders an answer for this screen. For a stop, what other panes show is left out: changed registers, and the place
+/// in the source.
 fn said(answer: &Answer) -> String {
     let Answer::Stopped(report) = answer else { return answer.to_string() };
     let (place, text) = (answer::place(&report.line.place), &report.line.text);

@@ -1,4 +1,4 @@
-//! The command line: a text with a cursor, a memory of earlier lines, completion.
+//! The command line: a text with a cursor, a history of lines, completion.
 
 use crossterm::event::KeyCode;
 
@@ -8,9 +8,9 @@ pub(super) struct Prompt {
     text: Vec<char>,
     cursor: usize,
     earlier: Vec<String>,
-    /// How far back in the earlier lines this one is; 0 for a new one.
+    /// How many lines back in the history this one is; 0 for a new line.
     back: usize,
-    /// What the last completion had to choose from.
+    /// The choices of the last completion.
     choices: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Prompt {
         self.back = 0;
     }
 
-    /// The line remembered last.
+    /// Returns the last line of the history.
     pub(super) fn last(&self) -> Option<String> {
         self.earlier.last().cloned()
     }
@@ -103,7 +103,7 @@ impl Prompt {
         }
     }
 
-    /// Completes as far as all choices agree; shows them if there are several.
+    /// Completes as far as all choices agree; shows the choices if there are several.
     pub(super) fn complete(&mut self, find: impl Fn(&str) -> Vec<String>) {
         let found = find(&self.text());
         let Some(first) = found.first() else { return };

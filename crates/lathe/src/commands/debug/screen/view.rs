@@ -16,8 +16,8 @@ use ratatui::widgets::{Block, Borders, Clear, Paragraph};
 
 use super::{Kind, Screen};
 
-// Nobody knows whether the terminal is light or dark, and the sixteen colours are whatever its theme makes of them.
-// So these are of the fixed 256, and readable on black and on white: a test computes their contrast.
+// The terminal may be light or dark, and its theme defines the sixteen basic colours. So these are of the fixed 256,
+// and readable on black and on white: a test computes their contrast.
 const GREY: Color = Color::Indexed(243);
 const BLUE: Color = Color::Indexed(31);
 const ORANGE: Color = Color::Indexed(130);
@@ -33,10 +33,10 @@ const PROBLEM: Style = Style::new().fg(RED);
 const MARK: Style = Style::new().fg(RED).add_modifier(Modifier::BOLD);
 const LABEL: Style = Style::new().fg(GREEN);
 
-/// Keys that are worth a reminder, as many as there is room for.
+/// Keys worth a reminder, as many as there is room for.
 const KEYS: [&str; 3] = ["F1 help  ←→ step  F5 run  F6 run back  F10 over ", "F1 help  ←→ step  F5 run ", "F1 help "];
 
-/// Where things were drawn last, for the mouse.
+/// Where things were last drawn, for the mouse.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
     code: Rect,
@@ -59,19 +59,19 @@ impl Areas {
         self.memory.contains((x, y).into())
     }
 
-    /// How far along the timeline a click is, from 0 to 1.
+    /// Returns how far along the timeline a click is, from 0 to 1.
     pub(super) fn timeline_at(&self, x: u16, y: u16) -> Option<f64> {
         let inside = self.timeline.contains((x, y).into());
         inside.then(|| f64::from(x - self.timeline.x) / f64::from(self.timeline.width.max(2) - 1))
     }
 }
 
-/// A pane on the left: a line with its title, and no more, because rows are rare.
+/// Draws a pane on the left: only a line with its title, because rows are scarce.
 fn pane(title: &str) -> Block<'static> {
     Block::new().borders(Borders::TOP).border_style(QUIET).title(Line::styled(format!(" {title} "), TITLE))
 }
 
-/// A pane on the right, whose corner continues the lines around it.
+/// Draws a pane on the right, whose corner continues the lines around it.
 fn side_pane(title: &str, corner: &'static str) -> Block<'static> {
     let set = border::Set { top_left: corner, ..border::PLAIN };
     pane(title).borders(Borders::TOP | Borders::LEFT).border_set(set)
@@ -90,7 +90,7 @@ impl Screen<'_> {
         ])
         .areas(area);
         let calls = self.call_lines();
-        // Calls and memory want a title and a row each; calls get more where registers leave some.
+        // Calls and memory need a title and a row each; calls get more where registers leave room.
         let room = middle.height.saturating_sub(4).max(2);
         let (right, lines) = self.registers_in(room - 1, area.width, display_width);
         let registers_height = (lines.len() as u16 + 1).min(room);
@@ -203,7 +203,7 @@ impl Screen<'_> {
         let style = if is_here { HERE } else { Style::new() };
         let number = Span::styled(number.to_owned(), if is_here { HERE } else { QUIET });
         let room = width.saturating_sub(number.content.chars().count() + 2);
-        // The line that comes next is marked up to the edge.
+        // The next line to execute is marked up to the edge.
         let text = if is_here { format!("{:<room$}", shortened(text, room)) } else { shortened(text, room) };
         let (code, comment) = match text.find(';') {
             Some(at) if !text[..at].contains(['"', '\'']) => text.split_at(at),
@@ -213,8 +213,8 @@ impl Screen<'_> {
         Line::from(vec![mark, arrow, number, Span::styled(code.to_owned(), style), comment])
     }
 
-    /// How wide the right side is, and the registers on it: a third of the screen, or up to half of it where all of
-    /// them can be seen only then.
+    /// Returns the width of the right side and the registers on it: a third of the screen, or up to half of it if they
+    /// all fit only then.
     fn registers_in(&self, height: u16, width: u16, at_least: u16) -> (u16, Vec<Line<'static>>) {
         let third = (width / 3).clamp(34, 52).max(at_least);
         let fits = |right: &u16| self.register_lines(*right).len() <= usize::from(height);
@@ -222,7 +222,7 @@ impl Screen<'_> {
         (right, self.register_lines(right))
     }
 
-    /// Registers in as many columns as there is room for, then the flags.
+    /// Lays out registers in as many columns as fit, then the flags.
     fn register_lines(&self, width: u16) -> Vec<Line<'static>> {
         let now = registers(self.debugger);
         let (flags, wide): (Vec<_>, Vec<_>) = now.iter().zip(&self.before).partition(|(now, _)| now.bits == 1);
@@ -257,7 +257,7 @@ impl Screen<'_> {
         lines
     }
 
-    /// Calls that have not returned, innermost first.
+    /// Returns the calls that have not returned, innermost first.
     fn call_lines(&mut self) -> Vec<Line<'static>> {
         let (calls, cut) = match self.debugger.call_lines(&mut ()) {
             Ok(known) => known,
@@ -342,7 +342,7 @@ impl Screen<'_> {
         );
     }
 
-    /// What the program shows: its display, or what it has written. Control characters are shown, not obeyed.
+    /// Draws what the program shows: its display, or its output. Control characters are shown, not obeyed.
     fn draw_output(&self, frame: &mut Frame, area: Rect) {
         if let Some(display) = self.debugger.instance().devices().find::<Display>() {
             let roomy =
@@ -363,8 +363,8 @@ impl Screen<'_> {
         frame.render_widget(Paragraph::new(last(lines, height)).block(side_pane("output", line::CROSS)), area);
     }
 
-    /// Columns and rows for the display: large where there is enough left for everything else. A small picture gets
-    /// all of its rows, but no more than half of the screen.
+    /// Returns columns and rows for the display: large where enough room is left for everything else. A small display
+    /// gets all of its rows, but no more than half of the screen.
     fn display_room(&self, screen: Rect) -> (u16, u16) {
         let Some(display) = self.debugger.instance().devices().find::<Display>() else { return (0, 0) };
         let (width, height) = (display.width() as u16, display.height() as u16);
@@ -408,17 +408,17 @@ impl Screen<'_> {
     }
 }
 
-/// A register's value in hexadecimal, as everything is on this side, so without `0x`.
+/// Formats a register's value in hexadecimal without `0x`, like everything on this side.
 fn shown(register: &RegisterLine) -> String {
     register.shown().trim_start_matches("0x").to_owned()
 }
 
-/// A cell as a character, if it is one that can be shown.
+/// Returns a cell as a character, or a dot if it is not printable.
 fn character(value: u64) -> char {
     u8::try_from(value).ok().map(char::from).filter(|c| c.is_ascii_graphic() || *c == ' ').unwrap_or('·')
 }
 
-/// A text that fits, with a sign where something is missing.
+/// Shortens a text to fit, and marks the cut.
 fn shortened(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();
@@ -426,7 +426,7 @@ fn shortened(text: &str, room: usize) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The widths of names and values in each of this many columns, filled row by row.
+/// Returns the widths of names and values in each of this many columns, filled row by row.
 fn column_widths(sizes: &[(usize, usize)], columns: usize) -> Vec<(usize, usize)> {
     let column = |at: usize| {
         let cells = || sizes.iter().skip(at).step_by(columns);
@@ -435,12 +435,12 @@ fn column_widths(sizes: &[(usize, usize)], columns: usize) -> Vec<(usize, usize)
     (0..columns.min(sizes.len())).map(column).collect()
 }
 
-/// The last lines, as many as there is room for.
+/// Returns the last lines that fit.
 fn last(mut lines: Vec<Line<'static>>, height: usize) -> Vec<Line<'static>> {
     lines.split_off(lines.len().saturating_sub(height))
 }
 
-/// A text in lines of a width, broken at blanks where there are some; what follows the first is indented.
+/// Wraps a text at a width, at blanks where there are any; lines after the first are indented.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut rest: Vec<char> = text.chars().collect();
@@ -454,14 +454,14 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A text in lines of a width, as a terminal would break it.
+/// Breaks a text into lines of a width, as a terminal would.
 fn cut(text: &str, width: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let lines = characters.chunks(width.max(1)).map(|line| line.iter().collect());
     if characters.is_empty() { vec![String::new()] } else { lines.collect() }
 }
 
-/// Two columns and four rows of pixels for each character, for displays that would not fit otherwise.
+/// Draws two columns and four rows of pixels per character, for displays that would not fit otherwise.
 fn braille(display: &Display) -> Vec<Line<'static>> {
     const DOTS: [(u32, u32, u32); 8] =
         [(0, 0, 1), (0, 1, 2), (0, 2, 4), (1, 0, 8), (1, 1, 16), (1, 2, 32), (0, 3, 64), (1, 3, 128)];
@@ -474,7 +474,7 @@ fn braille(display: &Display) -> Vec<Line<'static>> {
     (0..display.height()).step_by(4).map(row).collect()
 }
 
-/// Two rows of pixels for each line of the terminal.
+/// Draws two rows of pixels per terminal line.
 fn half_blocks(display: &Display) -> Vec<Line<'static>> {
     let row = |y: u32| {
         let pixel = |x: u32, y: u32| y < display.height() && display.pixel(x, y);
@@ -519,7 +519,7 @@ fn draw_help(frame: &mut Frame) {
 mod tests {
     use super::*;
 
-    /// The red, green and blue of one of the fixed 256 colours.
+    /// Returns the red, green and blue of one of the fixed 256 colours.
     fn parts(colour: Color) -> [u8; 3] {
         let Color::Indexed(number @ 16..) = colour else { panic!("{colour:?} is what the terminal makes of it") };
         match number {
@@ -528,7 +528,7 @@ mod tests {
         }
     }
 
-    /// How bright a colour looks, as the Web Content Accessibility Guidelines compute it.
+    /// Returns how bright a colour looks, by the formula of the Web Content Accessibility Guidelines.
     fn luminance(colour: Color) -> f64 {
         let linear = |part: u8| match f64::from(part) / 255.0 {
             dark if dark <= 0.03928 => dark / 12.92,
