@@ -582,7 +582,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Converts a value between the byte order of its memory and lane order, in which the lowest address has the lowest
+    /// Converts a value between the cell order of its memory and lane order, in which the lowest address has the lowest
     /// bits.
     fn in_order(&self, memory: MemoryId, value: &str, cells: u8) -> String {
         let memory = self.isa.memory(memory);
