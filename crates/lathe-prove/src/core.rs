@@ -22,7 +22,8 @@ const DIVIDE: &str = "divide";
 /// A property of a core to be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// From any state, with any memory, this instruction ends as the definition says, unless `on step` jumps in its place.
+    /// From any state, with any memory, this instruction ends as the definition says, unless `on step` jumps in its
+    /// place.
     Instruction(InstructionId),
     /// Bits that no row has do what the definition says.
     Undefined,
