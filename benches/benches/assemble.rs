@@ -1,11 +1,11 @@
-//! Lines a second and bytes a line of the assembler, for generated sources of 1,000 to
-//! 1,000,000 lines with labels and forward references, and for lines of one mnemonic that has 10,000 rows.
+//! Lines per second and bytes per line of the assembler, for generated sources of 1,000 to 1,000,000 lines with labels
+//! and forward references, and for lines of one mnemonic that has 10,000 rows.
 //!
 //! `cargo bench -p lathe-benches --bench assemble`
 //!
-//! A million lines are more than 64 KiB hold, so the sources go back to address 0 now and
-//! then and are assembled with `Overlap::LaterWins`. Memory is the growth of the peak
-//! resident set of a fresh process for each size, the source's own text not counted.
+//! A million lines do not fit into 64 KiB, so the sources go back to address 0 now and then and are assembled with
+//! `Overlap::LaterWins`. Memory is the growth of the peak resident set of a fresh process for each size, without the
+//! source's own text.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-/// The definition of a machine that is measured.
+/// Returns the definition of a measured machine.
 fn definition(machine: &str) -> String {
     match machine {
         MANY_ROWS => generated::many_rows(ROWS),
@@ -69,7 +69,7 @@ fn one(machine: &str, lines: usize) {
     println!("{machine:<8} {lines:>9} {:>14.0} {memory:>14}", lines as f64 / best);
 }
 
-/// Eight lines a block: a label, five instructions, a comment, a constant.
+/// Returns a source of eight-line blocks: a label, five instructions, a comment, a constant.
 fn source(machine: &str, lines: usize) -> String {
     let mut text = format!(".machine {machine}\n");
     for block in 0..lines / 8 {
@@ -92,7 +92,7 @@ fn source(machine: &str, lines: usize) -> String {
     text
 }
 
-/// The peak of the resident set in bytes, where the system tells.
+/// Returns the peak resident set in bytes, where the system reports it.
 fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

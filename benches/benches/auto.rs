@@ -1,9 +1,10 @@
 //! Whether `auto` ever loses: every program of `machines/*/programs`, on each engine in turn.
 //!
-//! A time is that of the thread which runs the program, with reading the definition and assembling, as a user waits for it.
-//! What the thread that compiles takes besides it is in the column for the processor.
+//! A time is that of the thread that runs the program, including reading the definition and assembling, as a user waits
+//! for it. The column for the processor adds the time of the thread that compiles.
 //!
-//! `cargo bench -p lathe-benches --bench auto [-- WORD...]`, for all programs or those with one of the words in their path
+//! `cargo bench -p lathe-benches --bench auto [-- WORD...]`, for all programs or those with one of the words in their
+//! paths
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,18 +13,18 @@ use lathe_base::files::{FileError, Files, Found};
 use lathe_benches::measure::processor_time;
 use lathe_embed::{EngineKind, Machine};
 
-/// Those whose best is the goal; the reference interpreter only wins where next to nothing is executed.
+/// The engines whose best time is the goal; the reference interpreter only wins where next to nothing is executed.
 const OTHERS: [EngineKind; 3] = [EngineKind::Interpreter, EngineKind::Fast, EngineKind::Jit];
-/// The reference interpreter is left out of programs with more steps.
+/// The reference interpreter skips programs with more steps.
 const FEW: u64 = 500_000;
 /// Files that are only included.
 const INCLUDES: [&str; 2] = ["lib", "macros"];
-/// Steps of a run at most, for programs that do not end.
+/// The most steps of a run, for programs that do not end.
 const MOST: u64 = 3_000_000;
 const ROUNDS: usize = 5;
-/// The goals are about programs of this many steps and more: in the others most of the time goes by before they begin.
+/// The goals are for programs of this many steps and more: in the others most of the time passes before they begin.
 const LONG: u64 = 10_000;
-/// How much longer than the best engine `auto` may take, of the time and of the processor's.
+/// How many times as long as the best engine `auto` may take: in time, and in processor time.
 const GOALS: [f64; 2] = [1.05, 1.5];
 
 /// Includes come from the folder of the program.
@@ -69,7 +70,8 @@ fn programs(machine: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Prints a line; the steps, and how much longer than the best `auto` took, of the time and of the processor's.
+/// Prints a line; returns the steps, and how many times as long as the best engine `auto` took, in time and in
+/// processor time.
 fn compare(machine: &str, path: &Path) -> (u64, [f64; 2]) {
     let mut best = [[f64::INFINITY; 2]; OTHERS.len()];
     let mut auto = [f64::INFINITY; 2];
@@ -97,7 +99,7 @@ fn least(one: [f64; 2], other: [f64; 2]) -> [f64; 2] {
     [one[0].min(other[0]), one[1].min(other[1])]
 }
 
-/// One run from the beginning: its steps, and the seconds of its thread and of all threads.
+/// Runs once from the beginning; returns the steps, and the seconds of its thread and of all threads.
 fn run(machine: &str, path: &Path, kind: EngineKind) -> (u64, [f64; 2]) {
     let start = processor_time();
     let machine = Machine::built_in(machine).expect("it ships");

@@ -1,5 +1,5 @@
-//! How long it takes to read and check a definition, its examples included: those that ship, and
-//! generated ones of 1,000 and 10,000 rows.
+//! How long it takes to read and check a definition, including its examples: those that ship, and generated ones of
+//! 1,000 and 10,000 rows.
 //!
 //! `cargo bench -p lathe-benches --bench check`
 

@@ -65,7 +65,7 @@ work:   mul t0, t0, t1
         sw t0, 0(t3)
         j work
 ";
-/// Writes another number to half of all words, again and again.
+/// Writes a new number to half of all words, again and again.
 const FILLING: &str = "
         .org x3000
 again:  ld r1, first
@@ -81,9 +81,9 @@ count:  .fill x7FFF
 ";
 /// Instructions of a measured run.
 const STEPS: u64 = 200_000_000;
-/// Instructions of a run that is measured for what its snapshots cost, and gone back in.
+/// Instructions of a run for measuring the cost of its snapshots and the time to step back.
 const LONG_STEPS: u64 = 1_000_000_000;
-/// Instructions of a run that is looked at one by one.
+/// Instructions of a run that is executed one by one.
 const SLOW_STEPS: u64 = 1_000_000;
 /// Runs of each kind; the fastest counts.
 const ROUNDS: usize = 3;
@@ -106,7 +106,7 @@ impl Subject {
         Debugger::new(program, self.machine.instance())
     }
 
-    /// Seconds of a run on the engine alone.
+    /// Returns the seconds of a run on the engine alone.
     fn plain(&self) -> f64 {
         fastest(|| {
             let mut instance = self.machine.instance();
@@ -115,7 +115,7 @@ impl Subject {
         })
     }
 
-    /// Seconds of a run in the debugger.
+    /// Returns the seconds of a run in the debugger.
     fn debugged(&self, steps: u64, prepare: impl Fn(&mut Debugger)) -> f64 {
         fastest(|| {
             let mut debugger = self.debugger();
@@ -124,7 +124,7 @@ impl Subject {
         })
     }
 
-    /// Seconds of a long run without and with recording, in turns, so that both have the same neighbours.
+    /// Returns the seconds of a long run without and with recording, in turns, so that both run under the same load.
     fn off_and_on(&self) -> (f64, f64) {
         let run = |recording: bool| {
             let mut debugger = self.debugger();
@@ -148,7 +148,7 @@ fn stops() {
     let plain = subject.plain();
     let rate = STEPS as f64 / plain / 1e6;
     println!("{STEPS} instructions of hex8, {rate:.0} M/s on the engine alone, whose time is 1");
-    // What it is compared with is measured again each time, because the computer does other things as well.
+    // The baseline is measured again each time, because the computer does other things as well.
     let row = |name: &str, seconds: f64| println!("  {name:<44}{:>8.2}", seconds / subject.plain());
     let breakpoints = |count: u64| {
         move |debugger: &mut Debugger| {
@@ -191,7 +191,7 @@ fn recording() {
     }
 }
 
-/// Milliseconds of a step back, and of the next.
+/// Returns the milliseconds of a step back, and of the next.
 fn back_twice(debugger: &mut Debugger) -> (f64, f64) {
     let mut back = || seconds(|| drop(debugger.back(1, &mut ()).expect("it can go back"))) * 1e3;
     (back(), back())
@@ -209,8 +209,8 @@ fn steps_back() {
     }
 }
 
-/// Seconds that some work takes: of the processor where the system tells them for a thread, so that what else runs on
-/// the computer does not count, and else on the clock. Of the processor they are told in steps too large for short work.
+/// Returns the seconds that some work takes: of processor time, where the system reports it for a thread, so that other
+/// load does not count; otherwise of wall-clock time. Processor time is too coarse for short work.
 fn seconds(work: impl FnOnce()) -> f64 {
     let (start, processor) = (Instant::now(), processor_seconds());
     work();
@@ -218,7 +218,7 @@ fn seconds(work: impl FnOnce()) -> f64 {
     processor.zip(end).filter(|_| elapsed > 0.02).map_or(elapsed, |(start, end)| end - start)
 }
 
-/// Seconds that this thread has had a processor.
+/// Returns the processor time of this thread in seconds.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = text.split(' ').next()?.parse().ok()?;

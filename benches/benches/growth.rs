@@ -1,5 +1,5 @@
-//! How the cost of running grows with the amount of code that runs: on rv32i with the number of warm places, from 10
-//! to 100,000; on hex8 with a loop of 10 to 10,000 instructions, and with routines that are reached by computed jumps.
+//! How the cost of running grows with the amount of code: on rv32i with the number of warm places, from 10 to 100,000;
+//! on hex8 with a loop of 10 to 10,000 instructions, and with routines reached by computed jumps.
 //!
 //! `cargo bench -p lathe-benches --bench growth`; `-- places` or `-- hex8` for one of the two
 
@@ -24,7 +24,7 @@ fn main() {
     }
 }
 
-/// Time for an instruction against the number of places that are equally warm.
+/// Prints the time per instruction against the number of equally warm places.
 fn warm_places() {
     let machine = Machine::built_in("rv32i").expect("it ships");
     println!("rv32i, {STEPS} instructions: nanoseconds for an instruction, best of {ROUNDS} rounds\n");
@@ -64,7 +64,7 @@ fn run_by_hand(machine: &Machine, program: &Image) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Speed against the amount of hot code, with what compiling it costs.
+/// Prints the speed against the amount of hot code, and the cost of compiling it.
 fn hot_code() {
     let machine = Machine::built_in("hex8").expect("it ships");
     println!("{STEPS} instructions; fast and jit: millions of instructions a second, best of {ROUNDS} rounds;");
@@ -81,7 +81,7 @@ fn hot_code() {
 
 const HEAD: &str = "hot code          instructions      fast   jit, first   jit, again    regions   compiled        ms";
 
-/// One program: how fast it is, what was compiled for it, and what that cost.
+/// Prints a row for one program: its speed, the compiled code, and what compiling cost.
 fn row(machine: &Machine, name: &str, instructions: usize, text: &str) {
     let program = machine.assemble(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     let fast = best(|| run(&mut instance(machine, EngineKind::Fast, &program)));

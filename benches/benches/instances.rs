@@ -1,9 +1,7 @@
-//! Many instances of one machine: the memory of each, what a thousand of them in turn cost,
-//! and what a second thread brings. Every instance has run its program long enough for the
-//! hot part to be compiled; they share what is compiled.
+//! Many instances of one machine: the memory of each, what a thousand of them in turn cost, and what a second thread
+//! gains. Every instance has run its program long enough for the hot part to be compiled; they share compiled code.
 //!
-//! Each machine is measured in a process of its own, so that memory which another has left
-//! free is not counted as nothing.
+//! Each machine is measured in a process of its own, so that reuse of memory freed by another does not count as zero.
 //!
 //! `cargo bench -p lathe-benches --bench instances`
 
@@ -15,11 +13,11 @@ use lathe_embed::{Fleet, Image, Instance, Machine};
 use lathe_isa::model::Memory;
 
 const INSTANCES: usize = 1_000;
-/// Steps that each instance does before anything is measured.
+/// Steps of each instance before anything is measured.
 const WARM_UP: u64 = 200_000;
-/// Steps that an instance does when it is its turn: short turns, and ones of less than a millisecond.
+/// Steps of an instance's turn: short turns, and longer ones of less than a millisecond.
 const TURNS: [u64; 2] = [100_000, 1_000_000];
-/// Steps that each of the thousand does altogether; one alone does as many as all of them together.
+/// Steps of each of the thousand in all; a single instance runs as many as all of them together.
 const STEPS: u64 = 2_000_000;
 
 fn main() {
@@ -43,7 +41,7 @@ fn measure_all() {
 const HEAD: &str =
     "machine   guest KiB   KiB beyond it   one M/s   thousand: short turns   long turns   two threads: times";
 
-/// One row of the table, if the machine has a benchmark program.
+/// Prints one row of the table, if the machine has a benchmark program.
 fn measure(name: &str) {
     let Some(program) = programs::of(name).next() else { return };
     let machine = Machine::built_in(name).expect("it ships");
@@ -69,13 +67,13 @@ fn measure(name: &str) {
     );
 }
 
-/// What a memory takes; of one that is kept in pages, next to nothing.
+/// Returns the bytes that a memory takes; next to nothing if it is kept in pages.
 fn bytes(memory: &Memory) -> u64 {
     let each = if memory.cell.bits() <= 8 { 1 } else { 8 };
     if memory.is_large() { 0 } else { (memory.last() + 1) * each }
 }
 
-/// An instance whose hot code is compiled.
+/// Returns an instance whose hot code is compiled.
 fn ready(fleet: &Fleet, image: &Image) -> Instance {
     let mut instance = fleet.instance();
     instance.load(image);
@@ -83,7 +81,7 @@ fn ready(fleet: &Fleet, image: &Image) -> Instance {
     instance
 }
 
-/// This many steps of each, in turns; gives the seconds.
+/// Runs this many steps of each, in turns; returns the seconds.
 fn run(instances: &mut [Instance], turn: u64, steps: u64) -> f64 {
     let start = Instant::now();
     for _ in 0..steps / turn {
@@ -92,7 +90,7 @@ fn run(instances: &mut [Instance], turn: u64, steps: u64) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Two threads with one instance each, both with this many steps.
+/// Runs two threads with one instance each and this many steps each; returns the seconds.
 fn two_threads(fleet: &Fleet, image: &Image, turn: u64, steps: u64) -> f64 {
     let mut ready = [ready(fleet, image), ready(fleet, image)];
     let start = Instant::now();
@@ -104,13 +102,13 @@ fn two_threads(fleet: &Fleet, image: &Image, turn: u64, steps: u64) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Millions of instructions a second, in the better of two rounds.
+/// Returns millions of instructions per second, in the better of two rounds.
 fn speed(steps: u64, mut measure: impl FnMut() -> f64) -> f64 {
     let seconds = measure().min(measure());
     steps as f64 / seconds / 1e6
 }
 
-/// Bytes that the process has in memory, where the system tells.
+/// Returns the resident bytes of the process, where the system reports them.
 fn resident() -> Option<f64> {
     const PAGE: f64 = 4096.0;
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;

@@ -1,5 +1,5 @@
-//! Millions of instructions a second of the interpreters on hex8: a loop that computes,
-//! loads, stores, calls and branches. `lathe run` uses the fast one unless told otherwise.
+//! Millions of instructions per second of the interpreters on hex8: a loop that computes, loads, stores, calls and
+//! branches. `lathe run` uses the fast one unless told otherwise.
 //!
 //! `cargo bench -p lathe-benches --bench interpret`
 

@@ -1,9 +1,10 @@
-//! How long the language server takes for a keystroke in a long file: the change, the findings, and what an editor asks
-//! for after every change (colours, and what stands beside the lines on the screen); and for what it asks now and then.
+//! How long the language server takes for a keystroke in a long file: the change, the findings, and what an editor
+//! requests after every change (colours, and hints beside the lines on the screen); and for its occasional requests.
 //!
 //! `cargo bench -p lathe-benches --no-default-features --bench keystroke`
 //!
-//! A word after `--` measures only the files whose names it is in. Programs have 20,000 lines. The client is this process, so no pipe is measured, but all messages are.
+//! A word after `--` measures only the files with this word in their names. Programs have 20,000 lines. The client is
+//! this process, so all messages are measured, but no pipe.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ const LINES: usize = 20_000;
 const KEYSTROKES: usize = 40;
 /// The lines on the screen.
 const SCREEN: std::ops::Range<usize> = 10_000..10_060;
-/// What an editor asks after every keystroke, and what it asks now and then.
+/// What an editor requests after every keystroke, and what it requests now and then.
 const ALWAYS: [&str; 2] = ["semanticTokens/range", "inlayHint"];
 const SOMETIMES: [&str; 8] = [
     "semanticTokens/full",
@@ -55,7 +56,7 @@ fn is_asked_for(name: &str) -> bool {
     std::env::args().skip(1).all(|word| word.starts_with("--") || name.contains(&word))
 }
 
-/// Types a comment in the middle of a file, a letter at a time.
+/// Types a comment into the middle of a file, one letter at a time.
 fn measure(name: &str, text: &str, word: &str) {
     if !is_asked_for(name) {
         return;
@@ -115,7 +116,7 @@ struct Editor {
     uri: String,
     version: i64,
     requests: i32,
-    /// Whether the findings of this version have come.
+    /// The newest version whose findings have come.
     found: i64,
 }
 
@@ -200,8 +201,8 @@ impl Editor {
     }
 }
 
-/// Ten lines a block: a label, instructions that refer to labels near and far, a comment, a constant. A broken
-/// program has a mistake in every hundredth block.
+/// Returns a program of ten-line blocks: a label, instructions that refer to labels near and far, a comment, a
+/// constant. A broken program has a mistake in every hundredth block.
 fn program(machine: &str, broken: bool) -> String {
     let mut text = format!(".machine {machine}\n .org 0x200\n");
     for block in 0..LINES / 10 {
@@ -225,8 +226,8 @@ fn program(machine: &str, broken: bool) -> String {
     text
 }
 
-/// Milliseconds that this process has computed, where the system tells: what a keystroke takes on a machine that has
-/// nothing else to do.
+/// Returns the processor time of this process in milliseconds, where the system reports it: what a keystroke takes on
+/// an otherwise idle computer.
 fn processor() -> f64 {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let nanoseconds = threads.filter_map(|thread| {

@@ -1,5 +1,5 @@
-//! What a session costs besides running: snapshots every million instructions, a breakpoint and a
-//! watched cell that are never reached. `cargo bench --bench sessions` prints the ratios to a plain run.
+//! What a session costs besides running: snapshots every million instructions, and a breakpoint and a watched cell that
+//! are never reached. `cargo bench --bench sessions` prints the ratios to a plain run.
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ fn main() {
     }
 }
 
-/// One row of the table, if the machine has a benchmark program.
+/// Prints one row of the table, if the machine has a benchmark program.
 fn measure(name: &str) {
     let Some(program) = programs::of(name).next() else { return };
     let machine = Machine::built_in(name).expect("it ships");
@@ -56,7 +56,7 @@ fn measure(name: &str) {
     println!("{name:<10}{micros:>13.0}{snapshots:>17.3}{breakpoint:>20.2}{watch:>15.2}");
 }
 
-/// Seconds that each slice took.
+/// Returns the seconds that each slice took.
 fn in_slices(instance: &mut Instance, mut act: impl FnMut(&mut Instance)) -> Vec<f64> {
     let mut slice = |_| {
         let begin = Instant::now();

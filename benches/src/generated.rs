@@ -1,9 +1,9 @@
-//! Programs made for measuring how cost grows, for hex8 and rv32i and without an end; and a definition of many rows,
-//! for measuring how checking and assembling grow.
+//! Endless programs for hex8 and rv32i that measure how cost grows; and a definition of many rows, which measures how
+//! checking and assembling grow.
 
 use std::fmt::Write;
 
-/// A loop of about this many instructions, all of them executed in every turn.
+/// Returns a loop of about this many instructions, all of them executed in every turn.
 pub fn straight(instructions: usize) -> String {
     let mut text = String::from(".machine hex8\n loadimm r15, 0xF0\nloop:\n");
     for at in 0..instructions.saturating_sub(1) {
@@ -21,8 +21,8 @@ pub fn straight(instructions: usize) -> String {
 /// Addresses in a page of the table of [`scattered`].
 const IN_A_PAGE: usize = 128;
 
-/// This many routines, a power of two and at least 128, reached one after the other in a scattered
-/// order through a table of addresses. The jumps are computed: hex8 pushes an address and returns to it.
+/// Returns this many routines, a power of two and at least 128, reached one after the other in scattered order through
+/// a table of addresses. The jumps are computed: hex8 pushes an address and returns to it.
 pub fn scattered(routines: usize) -> String {
     let pages = (routines / IN_A_PAGE).max(1);
     let mut text = format!(
@@ -53,13 +53,13 @@ next:   addimm r10, r10, 74             ; the place in a page of the table
     text
 }
 
-/// Instructions of one place of [`places`].
+/// The instructions of one place of [`places`].
 pub const IN_A_PLACE: usize = 8;
 
-/// This many places, for rv32i, each of which does something of its own and goes on to another far away, so that all are
-/// executed equally often. No jump is computed; none of the code is hotter than the rest.
+/// Returns this many places, for rv32i, each of which does something of its own and continues at another far away, so
+/// that all are executed equally often. No jump has more than one target; none of the code is hotter than the rest.
 pub fn places(count: usize) -> String {
-    // Every place is reached before the first comes again, because the distance has no factor in common with `count`.
+    // Every place is reached before the first comes again, because the distance is coprime to `count`.
     let mut distance = (count * 5 / 13) | 1;
     while greatest_common_divisor(distance, count) != 1 {
         distance += 2;
@@ -88,8 +88,8 @@ fn greatest_common_divisor(one: usize, other: usize) -> usize {
     if other == 0 { one } else { greatest_common_divisor(other, one % other) }
 }
 
-/// A definition with this many rows, at most 2^20, all of one mnemonic: a name tells them apart, as the names of
-/// special registers do, and each takes a register and a number besides.
+/// Returns a definition with this many rows, at most 2^20, all of one mnemonic: a name tells them apart, as the names
+/// of special registers do, and each also takes a register and a number.
 pub fn many_rows(count: usize) -> String {
     let mut text = String::from(
         "machine many \"Many rows of one mnemonic\"
@@ -108,7 +108,7 @@ instructions {
     text + "}\n"
 }
 
-/// A program of this many lines for [`many_rows`], which use the rows in a scattered order.
+/// Returns a program of this many lines for [`many_rows`], which uses the rows in scattered order.
 pub fn lines_for_many_rows(lines: usize, rows: usize) -> String {
     let mut text = String::new();
     for at in 0..lines {

@@ -1,7 +1,7 @@
-//! What the compiling engine is to reach, as ratios to the hand-written interpreter.
+//! Goals for the compiling engine, as ratios to the hand-written interpreter.
 
-/// How many times as fast as the fast interpreter the compiling engine is to be at least, on every program that
-/// changes its own code. Compiling in vain must not cost more than this.
+/// How many times as fast as the fast interpreter the compiling engine must at least be, on every program that changes
+/// its own code. Compiling in vain must not cost more than this.
 pub const CHANGING: f64 = 0.8;
 
 /// The goal for one machine.
@@ -9,13 +9,13 @@ pub const CHANGING: f64 = 0.8;
 pub struct Goal {
     /// The geometric mean over all programs that do not change themselves.
     pub mean: f64,
-    /// Each of them by itself.
+    /// Each of these programs by itself.
     pub each: f64,
-    /// How many times slower than the static translation it may be in the mean, where that is a goal.
+    /// How many times slower than the static translation the engine may be in the mean, where that is a goal.
     pub behind_translation: Option<f64>,
 }
 
-/// The goal for a machine, if one was set.
+/// Returns the goal for a machine, if there is one.
 pub fn of(machine: &str) -> Option<Goal> {
     match machine {
         "hex8" => Some(Goal { mean: 15.0, each: 10.0, behind_translation: Some(1.3) }),

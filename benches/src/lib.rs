@@ -1,11 +1,11 @@
-//! Measurements, and what Lathe is measured against.
+//! Measurements, and the baselines that Lathe is measured against.
 //!
-//! `lathe bench` prints the ratios of the engines to a hand-written interpreter and to a
-//! static translation by gcc; this library times them and has those baselines. The other
-//! measurements are run with `cargo bench -p lathe-benches`, or one with `--bench growth`.
+//! `lathe bench` prints the ratios of the engines to a hand-written interpreter and to a static translation by gcc;
+//! this library times them and has those baselines. `cargo bench -p lathe-benches` runs the other measurements, or one
+//! with `--bench growth`.
 //!
-//! This is the edge: it has a clock, starts processes, and writes temporary files. Nothing
-//! of the product depends on it but the command that asks for it.
+//! This is the edge: it has a clock, starts processes, and writes temporary files. Nothing in the product depends on it
+//! but the command that uses it.
 
 pub mod by_hand;
 pub mod generated;

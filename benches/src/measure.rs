@@ -1,6 +1,5 @@
-//! Times programs on everything that can run them. They take turns in every round, so that
-//! a noisy moment hits all of them, and what they leave behind is compared before anything
-//! is timed.
+//! Times programs on everything that can run them. The contestants take turns in every round, so that a noisy moment
+//! hits all of them, and their results are compared before anything is timed.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +13,7 @@ use lathe_isa::model::MemoryId;
 use crate::by_hand;
 use crate::translation::{NoTranslation, Translation, remains};
 
-/// The reference interpreter gets this part of the steps, because it is so much slower.
+/// The reference interpreter gets this fraction of the steps, because it is so much slower.
 const REFERENCE_SHARE: u64 = 20;
 /// Steps after which everything is compared.
 const COMPARED: u64 = 1_234_567;
@@ -31,7 +30,7 @@ pub enum Contestant {
 }
 
 impl Contestant {
-    /// What it is called in a table.
+    /// Returns its name in a table.
     pub fn name(self) -> &'static str {
         match self {
             Contestant::ByHand => "by hand",
@@ -41,7 +40,7 @@ impl Contestant {
     }
 }
 
-/// Which baselines are wanted besides the engines.
+/// Which baselines to measure besides the engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Baselines {
     /// The hand-written interpreter, if there is one, and the static translation, if it is possible.
@@ -61,9 +60,9 @@ pub struct Job<'j> {
     pub image: &'j Image,
     /// What it is measured against.
     pub baselines: Baselines,
-    /// The engines that are measured, as far as they are there.
+    /// The engines to measure, if they exist.
     pub engines: &'j [EngineKind],
-    /// How many steps a run has, if the program does not end before.
+    /// How many steps a run has, if the program does not end earlier.
     pub steps: u64,
     /// How many rounds there are; at least one.
     pub rounds: usize,
@@ -72,29 +71,28 @@ pub struct Job<'j> {
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timed {
-    /// The steps it did.
+    /// The steps it executed.
     pub steps: u64,
     /// How long they took.
     pub seconds: f64,
-    /// How much of that was spent on compiling; on another thread, besides it.
+    /// The part of that spent on compiling; on another thread, in addition to it.
     pub compiling: f64,
 }
 
-/// All rounds of one contestant: seconds for a step, the best first.
+/// All rounds of one contestant: seconds per step, the best first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Score {
-    /// Whose.
+    /// The contestant.
     pub contestant: Contestant,
     /// The steps of a run.
     pub steps: u64,
-    /// How much of the time was spent on compiling in the best round, from 0 to 1; it can be more than 1 if another
-    /// thread did it.
+    /// The fraction of the time spent on compiling in the best round; it can be more than 1 if another thread did it.
     pub compiling: f64,
     times: Vec<f64>,
 }
 
 impl Score {
-    /// The score of at least one round, all of as many steps.
+    /// Creates the score of at least one round, all of the same number of steps.
     fn new(contestant: Contestant, mut rounds: Vec<Timed>) -> Score {
         rounds.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
         let Timed { steps, seconds, compiling } = rounds[0];
@@ -102,21 +100,21 @@ impl Score {
         Score { contestant, steps, compiling: compiling / seconds, times }
     }
 
-    /// Seconds for a step in the best round.
+    /// Returns seconds per step in the best round.
     pub fn best(&self) -> f64 {
         self.times[0]
     }
 
-    /// Seconds for a step in the round in the middle.
+    /// Returns seconds per step in the median round.
     pub fn median(&self) -> f64 {
         self.times[self.times.len() / 2]
     }
 }
 
-/// What came of a job.
+/// The results of a job.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// A score for everyone who took part.
+    /// A score for each contestant.
     pub scores: Vec<Score>,
     /// Why there is no translation, if one was wanted.
     pub no_translation: Option<NoTranslation>,
@@ -125,9 +123,9 @@ pub struct Measured {
 /// Why a job could not be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The program executes not one instruction.
+    /// The program executes no instruction at all.
     NothingToRun,
-    /// Two that must do the same did not: a bug.
+    /// Two contestants that must agree do not: a bug.
     Disagreement(Contestant),
     /// The translation could not be run.
     Translation(NoTranslation),
@@ -145,7 +143,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Tells how far it is: the round, from 1, and whose turn it is.
+/// Reports progress: the round, from 1, and whose turn it is.
 pub type Progress<'p> = dyn FnMut(usize, Contestant) + 'p;
 
 /// A contestant with what it needs.
@@ -190,7 +188,7 @@ impl Job<'_> {
         Ok(Measured { scores: scores.collect(), no_translation })
     }
 
-    /// The static translation, if it can do all steps.
+    /// Returns the static translation, if it can run all steps.
     fn translate(&self) -> Result<Translation, NoTranslation> {
         let translation = Translation::new(self.isa, self.image)?;
         let (timed, _) = translation.run(self.steps)?;
@@ -204,14 +202,14 @@ impl Job<'_> {
         by_hand.into_iter().chain(engines).chain(translation.map(Runner::Translation)).collect()
     }
 
-    /// The hand-written interpreter with the program loaded, if it is wanted and there is one.
+    /// Returns the hand-written interpreter with the program loaded, if it is wanted and exists.
     fn by_hand(&self) -> Option<Box<dyn by_hand::ByHand>> {
         let code = self.image.flat(self.isa.pc.memory, 0).filter(|_| self.baselines != Baselines::None)?;
         let program: Vec<u64> = std::iter::repeat_n(0, code.start as usize).chain(code.cells).collect();
         by_hand::load(&self.isa.name, &program, self.image.start(self.isa))
     }
 
-    /// One run from the beginning.
+    /// Times one run from the beginning.
     fn time(&self, runner: Runner) -> Result<Timed, Trouble> {
         let timed = match runner {
             Runner::ByHand => self.by_hand().map(|mut machine| {
@@ -228,7 +226,7 @@ impl Job<'_> {
         timed.filter(|timed| timed.steps > 0).ok_or(Trouble::NothingToRun)
     }
 
-    /// Runs an engine, made for this run only: what it compiles is part of its time.
+    /// Runs an engine created for this run only: what it compiles is part of its time.
     fn run(&self, kind: EngineKind, limit: u64) -> (Timed, Run, State) {
         let machine = Machine::from(self.isa.clone());
         let start = processor_time();
@@ -242,7 +240,7 @@ impl Job<'_> {
         (Timed { steps: run.steps, seconds, compiling }, run, instance.state().clone())
     }
 
-    /// Everyone must leave behind what the reference interpreter does.
+    /// Compares all contestants' results with the reference interpreter's.
     fn compare(&self, runners: &[Runner]) -> Result<(), Trouble> {
         let limit = COMPARED.min(self.steps);
         let (_, run, state) = self.run(EngineKind::Interpreter, limit);
@@ -267,7 +265,7 @@ impl Job<'_> {
         })
     }
 
-    /// The translation stops a little later than asked; the engine is run for as many steps.
+    /// The translation stops a little later than asked; the engine runs for as many steps.
     fn translation_agrees(&self, translation: &Translation, limit: u64) -> bool {
         translation.run(limit).is_ok_and(|(timed, left)| {
             let (_, _, state) = self.run(EngineKind::Fast, timed.steps);
@@ -276,11 +274,11 @@ impl Job<'_> {
     }
 }
 
-/// The time that this thread has had a processor, so that whatever else runs on the computer counts for nobody; where
-/// the system does not tell, the time that has passed.
+/// Returns the processor time of this thread, so that other load on the computer does not count; where the system does
+/// not report it, the time that has passed.
 pub fn processor_time() -> Duration {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    // Linux counts when a thread gives up its processor, so it does.
+    // Linux updates the count when a thread yields its processor, so this one does.
     std::thread::yield_now();
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let nanoseconds = told.and_then(|text| text.split(' ').next()?.parse().ok());
@@ -291,7 +289,7 @@ fn seconds_since(start: Duration) -> f64 {
     processor_time().saturating_sub(start).as_secs_f64()
 }
 
-/// Whether a machine that was written by hand is in this state, as far as it tells.
+/// Whether a hand-written machine is in this state, as far as it reports its own.
 pub fn leaves(machine: &dyn by_hand::ByHand, isa: &Isa, state: &State) -> bool {
     let register = |name: &str| {
         let place = isa.registers.iter().position(|register| register.name == name);

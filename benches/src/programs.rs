@@ -1,16 +1,15 @@
-//! The benchmark programs, as they stand in `programs/`. They run for ever; a benchmark is
-//! a number of steps.
+//! The benchmark programs in `programs/`. They run for ever; a benchmark is a number of steps.
 
 /// A program of one machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Program {
     /// The machine it is for.
     pub machine: &'static str,
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Its source.
     pub text: &'static str,
-    /// Whether it changes its own code. It is shown apart then, and does not count for the mean.
+    /// Whether it changes its own code. If so, it is shown apart, and does not count for the mean.
     pub changes_itself: bool,
 }
 
@@ -43,12 +42,12 @@ programs! { CHANGING, true:
     "duo16": "patch";
 }
 
-/// All of them, those that change themselves last.
+/// Returns all programs, those that change themselves last.
 pub fn all() -> impl Iterator<Item = &'static Program> {
     ORDINARY.iter().chain(CHANGING)
 }
 
-/// Those of one machine.
+/// Returns the programs of one machine.
 pub fn of(machine: &str) -> impl Iterator<Item = &'static Program> {
     all().filter(move |program| program.machine == machine)
 }

@@ -1,6 +1,6 @@
-//! Programs as people write them, for `lathe bench --real`: made of many warm places instead of one hot loop, with
-//! tables of jumps, calls in calls, and code that is patched. They are in `real/`, and end by writing a checksum;
-//! `tests/real.rs` computes the same by other means.
+//! Programs as people write them, for `lathe bench --real`: made of many warm places instead of one hot loop, with jump
+//! tables, nested calls, and code that is patched. They are in `real/`, and end by writing a checksum; `tests/real.rs`
+//! computes the same by other means.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use lathe_embed::{Error, Machine};
 pub struct Program {
     /// The machine it is for.
     pub machine: &'static str,
-    /// What kind of work it does; programs of one name do the same on different machines, or nearly.
+    /// The kind of work it does; programs of one name do the same on different machines, or nearly.
     pub name: &'static str,
     /// Its source, in which `ROUNDS` says how long it runs.
     pub text: &'static str,
@@ -21,10 +21,10 @@ pub struct Program {
     library: &'static str,
 }
 
-/// The most rounds that all programs can count: it takes each of them more than 500 million instructions.
+/// The most rounds that all programs can count: each of them takes more than 500 million instructions for these.
 pub const MOST_ROUNDS: u32 = 65_535;
 
-/// The lengths that are measured unless others are asked for, in instructions.
+/// The lengths that are measured by default, in instructions.
 pub const LENGTHS: [u64; 3] = [1_000_000, 10_000_000, 100_000_000];
 
 macro_rules! programs {
@@ -49,10 +49,10 @@ programs! {
 }
 
 impl Program {
-    /// The program, to run for this many rounds.
+    /// Assembles the program, to run for this many rounds.
     ///
     /// # Errors
-    /// None, as long as it is correct and `machine` is its machine.
+    /// None, if the program is correct and `machine` is its machine.
     pub fn assemble(&self, machine: &Machine, rounds: u32) -> Result<Image, Error> {
         let files = MemoryFiles([("lib.asm".to_owned(), self.library.as_bytes().to_vec())].into());
         machine.assemble_with(self.name, &format!("ROUNDS = {rounds}\n{}", self.text), &files)

@@ -9,7 +9,7 @@ use lathe_benches::translation::{NoTranslation, Translation};
 use lathe_benches::{by_hand, generated, goals, programs};
 use lathe_embed::{EngineKind, Machine, Stop};
 
-/// Enough for every benchmark program to have been everywhere.
+/// Enough steps for every benchmark program to reach all of its code.
 const STEPS: u64 = 300_000;
 
 fn measure(machine: &Machine, text: &str, baselines: Baselines) -> Result<Measured, Trouble> {
@@ -37,12 +37,12 @@ fn everyone_does_the_same_on_every_benchmark_program() {
     }
 }
 
-/// What includes a machine's routines.
+/// The line that includes a machine's routines.
 const LIBRARY: &str = ".include \"lib.asm\"";
 
-/// The self-tests that come with the machines go through every instruction: what is written by hand must come
-/// to the same end with the same registers, memory, cycles and output as an engine. That of lc3 waits for keys,
-/// which nobody presses here, so it has two other programs.
+/// The self-tests that ship with the machines execute every instruction: the hand-written interpreter must end with the
+/// same registers, memory, cycles and output as an engine. That of lc3 waits for keys, which nobody presses here, so
+/// lc3 has two other programs.
 #[test]
 fn what_is_written_by_hand_passes_the_self_tests_of_its_machine() {
     let programs = [
@@ -90,7 +90,7 @@ fn every_machine_that_ships_has_programs_and_a_goal() {
     }
 }
 
-/// All operators, on operands that change with every turn.
+/// All operators, on operands that change on every iteration.
 const OPERATORS: &str = r#"
 machine operators "Every operator on 8, 12 and 40 bits"
 memory ram : u8 -> u8

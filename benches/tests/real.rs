@@ -1,6 +1,6 @@
-//! The real programs write the checksum that they must. What it must be is computed here once more, by models that know
-//! nothing of the machines. Test suites for processors have no such model: what they compute is what the processor
-//! does. For them two interpreters that share nothing must agree, the reference interpreter and the one written by hand.
+//! The real programs write the right checksums. These are computed here once more, by models that know nothing of the
+//! machines. Test suites for processors have no such model: they compute whatever the processor does. For them, two
+//! interpreters that share nothing must agree: the reference interpreter and the hand-written one.
 
 use std::collections::BTreeMap;
 
@@ -78,8 +78,8 @@ struct Ran {
     instance: lathe_embed::Instance,
 }
 
-/// Each of 256 states leads to two others, so each could take in all of them when it is compiled again, and 66 of them did:
-/// compiling took ten times as long as running.
+/// Each of 256 states leads to two others, so each could take in all of them when it is compiled again, and 66 of them
+/// did: compiling took ten times as long as running.
 #[test]
 fn where_all_code_is_equally_warm_little_is_compiled_twice() {
     let mut instance = on_the_jit("hex8", "states");
@@ -88,16 +88,16 @@ fn where_all_code_is_equally_warm_little_is_compiled_twice() {
     assert!(done.regions > 50 && done.compiled_steps > 45_000_000, "it is compiled: {done:?}");
     assert!(done.improved < 8, "{done:?}");
     let mut entered = |steps| times_entered(&mut instance, steps);
-    // There is a way to another state after every 27 steps, and compiled code finds it by itself. It is left for ways that had not
-    // been taken before, and when it is time to look at one of its regions.
+    // A transition to another state follows every 27 steps, and compiled code makes it by itself. Compiled code is left
+    // only for transitions not taken before, and when it is time to examine one of its regions.
     for steps in [20_000_000, 200_000_000, 20_000_000] {
         let times = entered(steps);
         assert!(times < steps / 5_000, "left {times} times");
     }
 }
 
-/// What a suite does in the middle of a region had mostly not run when the region was discovered. It was interpreted for more than ten million
-/// instructions, one in two hundred of them.
+/// Most of what a suite does in the middle of a region had not run when the region was discovered. It was interpreted
+/// for more than ten million instructions, one in two hundred of them.
 #[test]
 fn what_is_interpreted_in_the_middle_of_a_region_becomes_part_of_it_soon() {
     let mut instance = on_the_jit("mos6502", "suite");
@@ -107,7 +107,7 @@ fn what_is_interpreted_in_the_middle_of_a_region_becomes_part_of_it_soon() {
     assert!(later < 1_000, "left {later} times");
 }
 
-/// A program that goes on for very long.
+/// Returns an instance with a program that runs for very long.
 fn on_the_jit(machine: &str, name: &str) -> Instance {
     let program = real::ALL.iter().find(|program| (program.machine, program.name) == (machine, name)).unwrap();
     let machine = Machine::built_in(machine).unwrap();
@@ -116,7 +116,7 @@ fn on_the_jit(machine: &str, name: &str) -> Instance {
     instance
 }
 
-/// How often compiled code is entered in so many steps.
+/// Returns how often compiled code is entered in this many steps.
 fn times_entered(instance: &mut Instance, steps: u64) -> u64 {
     let before = instance.statistics().unwrap().entries;
     assert_eq!(instance.run_for(steps).steps, steps, "it goes on");
@@ -135,7 +135,7 @@ fn run(program: &Program, rounds: u32) -> Ran {
     Ran { output, steps: run.steps, cycles: run.cycles, instance }
 }
 
-/// What a program must write.
+/// Returns what a program must write.
 fn expected(program: &Program, rounds: u32) -> String {
     let sum = match (program.machine, program.name) {
         ("hex8", "states") => hex8_states(rounds),
@@ -160,7 +160,7 @@ fn expected(program: &Program, rounds: u32) -> String {
     format!("{sum:04X}\n")
 }
 
-/// The text between the quotes of the line with the label `text:`.
+/// Returns the text between the quotes of the line with the label `text:`.
 fn text_of(program: &Program) -> &'static str {
     let line = program.text.lines().find(|line| line.starts_with("text:")).unwrap();
     line.split('"').nth(1).unwrap()
@@ -174,7 +174,7 @@ fn mix32(sum: &mut u32, value: u32) {
     *sum = sum.rotate_left(1).wrapping_add(value);
 }
 
-/// The random numbers of all machines with few bits.
+/// Returns the next random number, as on all machines of 8 and 16 bits.
 fn next(random: &mut u16) -> u8 {
     *random = random.wrapping_mul(5).wrapping_add(0x3619);
     (*random >> 8) as u8
@@ -184,7 +184,7 @@ fn hex8_states(rounds: u32) -> u16 {
     let (mut random, mut high, mut low) = (0, 0u8, 0u8);
     for _ in 0..rounds {
         let mut state = 0u32;
-        // The last random number of a round goes to nobody.
+        // The last random number of a round is unused.
         for _ in 1..2000 {
             let byte = next(&mut random);
             high = high.wrapping_add((state * 7) as u8);
@@ -206,7 +206,7 @@ fn mos6502_states(rounds: u32) -> u16 {
             let [mut high, mut low] = sum.to_be_bytes();
             let (added, carry) = byte.overflowing_add((state * 7) as u8);
             low ^= added;
-            // The carry goes into the sum of the upper half, and from there into nothing else.
+            // The carry goes only into the sum of the upper half.
             high = high.wrapping_add(state as u8).wrapping_add(u8::from(carry));
             sum = match state % 3 {
                 0 => u16::from_be_bytes([high, low]) << 1,
@@ -220,7 +220,7 @@ fn mos6502_states(rounds: u32) -> u16 {
     sum
 }
 
-/// Every letter moved on by one.
+/// Returns the next letter.
 fn shifted(letter: u8) -> u8 {
     match letter {
         b'z' => b'a',
@@ -295,7 +295,7 @@ fn pack(input: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// What the script computes on words of this many bits: the steps from 1, 2, … 26 to 1.
+/// Returns what the script computes on words of this width: the steps from 1, 2, … 26 to 1.
 fn collatz<const BITS: u32>(rounds: u32) -> u32 {
     let mask = ((1u64 << BITS) - 1) as u32;
     let mut sum = 0u32;
@@ -350,7 +350,7 @@ fn sort_and_find(rounds: u32) -> u32 {
 }
 
 fn most_frequent(text: &str, rounds: u32) -> u32 {
-    /// A word in its first writing, and how often it is there.
+    /// A word as it is first written, and its count.
     type Slot<'t> = Option<(&'t [u8], u32)>;
     let mut text = text.as_bytes().to_vec();
     let mut sum = 0;

@@ -1,4 +1,4 @@
-//! No source makes the assembler panic or hang, and what it accepts can be taken apart again.
+//! No source makes the assembler panic or hang, and what it accepts can be disassembled.
 #![no_main]
 
 use std::sync::LazyLock;

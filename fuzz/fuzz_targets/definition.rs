@@ -1,4 +1,4 @@
-//! No text makes the checker panic or hang, and what it accepts runs its examples.
+//! No text makes the checker panic or hang, and it runs the examples of what it accepts.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

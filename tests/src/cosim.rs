@@ -1,10 +1,10 @@
-//! A core of `lathe hdl` beside the reference interpreter, compared after every instruction: addresses, bits, all registers,
-//! every cell and every byte that was written, and how it ended.
+//! A core of `lathe hdl` beside the reference interpreter, compared after every instruction: addresses, bits, all
+//! registers, every cell and every byte that was written, and how the run ended.
 //!
-//! The core runs in a process of its own, a model that Verilator has compiled, and tells over a pipe what it does, as numbers
-//! (`cosim.cpp`). A shared object in this process would need `unsafe`, and a model that crashes would take the test with it. So the
-//! two run at the same time, each on a processor of its own. Nothing is allocated for an instruction, and text is made only
-//! of a difference.
+//! The core, a model compiled by Verilator, runs in a process of its own and reports what it does as numbers over a
+//! pipe (`cosim.cpp`). A shared object in this process would need `unsafe`, and a crashing model would take the test
+//! with it. The two run at the same time, each on a processor of its own. Executing an instruction allocates nothing,
+//! and only a difference is formatted as text.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,9 +24,9 @@ use lathe_vm::{Console, Devices, FaultCause, Interpreter, State, Stop};
 pub struct Model {
     isa: Arc<Isa>,
     messages: Vec<String>,
-    /// What a device may be asked to do, by the numbers that the core tells.
+    /// The operations of devices, by the numbers that the core reports.
     operations: Vec<(DeviceId, DeviceOperation)>,
-    /// Of each register of the machine where the core tells it; of constants nothing.
+    /// Where the core reports each register of the machine; `None` for constants.
     registers: Vec<Option<Register>>,
     folder: PathBuf,
     binary: PathBuf,
@@ -35,24 +35,24 @@ pub struct Model {
     starts: Cell<u64>,
 }
 
-/// Where the bits of a register are in what the core tells.
+/// Where the bits of a register are in the core's report.
 struct Register {
     word: usize,
     shift: u32,
     mask: u64,
-    /// Whether its bits go on in the next number.
+    /// Whether its bits continue in the next number.
     goes_on: bool,
 }
 
-/// What a run begins with.
+/// The start of a run.
 pub struct Start {
     /// Program counter, registers and memories.
     pub state: State,
-    /// What there is to read at the console.
+    /// The input at the console.
     pub input: Vec<u8>,
 }
 
-/// How a comparison went.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// Instructions that were compared.
@@ -85,7 +85,7 @@ pub fn write(isa: &Isa, definition: &str, program: &Program, folder: &Path) -> R
     Ok(design)
 }
 
-/// Runs a tool in a folder and gives what it printed.
+/// Runs a tool in a folder and returns what it printed.
 ///
 /// # Errors
 /// If it cannot be run or fails, with all that it printed.
@@ -114,7 +114,7 @@ impl Model {
         Model::build_changed(isa, definition, folder, verilator, |_, text| text)
     }
 
-    /// The same, with files of the design changed before they are compiled: to see whether a mistake is found.
+    /// Does the same with changed files, to see whether a mistake is found.
     ///
     /// # Errors
     /// If either cannot be done.
@@ -158,10 +158,10 @@ impl Model {
         }
     }
 
-    /// Runs for so many instructions at most, on both, and compares.
+    /// Runs at most this many instructions on both, and compares.
     ///
     /// # Errors
-    /// With what is not the same, and where.
+    /// The first difference, and where it is.
     pub fn compare(&self, start: Start, limit: u64) -> Result<Compared, String> {
         let mut process = match self.waiting.take() {
             Some(process) => process,
@@ -170,7 +170,8 @@ impl Model {
         process.give(self, &start, limit)?;
         let compared = compare(self, &mut process, start, limit)
             .map_err(|difference| format!("{}: {difference}", self.isa.name))?;
-        // A machine in which nothing can change any more is left running, and so is its process if that takes long.
+        // A machine that cannot change any more keeps running in the core; a process that does not end soon is not used
+        // again.
         if process.finish()? && process.given < PROGRAMS {
             self.waiting.replace(Some(process));
         }
@@ -178,7 +179,7 @@ impl Model {
     }
 }
 
-/// How Verilator makes a model.
+/// Verilator's options.
 const FLAGS: &[&str] = &[
     "-Wno-fatal",
     "-Wno-WIDTH",
@@ -202,10 +203,10 @@ const FLAGS: &[&str] = &[
     "model",
 ];
 
-/// How many instructions more than were compared are waited for before a process is given up.
+/// How many more instructions than were compared may follow before a process is given up.
 const PATIENCE: u64 = 1000;
 
-/// How many programs a process is given: the simulator keeps their input open.
+/// How many programs a process runs: the simulator keeps their input open.
 const PROGRAMS: u32 = 500;
 
 /// A process with the core.
@@ -214,13 +215,13 @@ struct Process {
     programs: ChildStdin,
     records: ChildStdout,
     buffer: Vec<u8>,
-    /// What of the buffer has been read from the pipe and not been looked at.
+    /// The part of the buffer that has been read from the pipe but not used.
     from: usize,
     to: usize,
     told: Told,
-    /// 64-bit numbers with registers after an instruction.
+    /// How many 64-bit numbers hold the registers after an instruction.
     words: usize,
-    /// Programs that it was given.
+    /// How many programs it was given.
     given: u32,
 }
 
@@ -234,9 +235,9 @@ impl Drop for Process {
 /// What the core did in one instruction.
 #[derive(Debug, Default)]
 struct Told {
-    /// Cells by memory and address, each once.
+    /// The written cells by memory and address, each once.
     cells: Vec<(u32, u64, u64)>,
-    /// Operations with their arguments.
+    /// Device operations with their arguments.
     devices: Vec<(usize, [u64; 3])>,
     end: End,
     registers: Vec<u64>,
@@ -245,10 +246,10 @@ struct Told {
 /// How an instruction ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum End {
-    /// Nothing has been told.
+    /// Nothing has been reported.
     #[default]
     Nothing,
-    /// Its address, the next, its bits, and the clock cycles until then.
+    /// The instruction's address, the next one, its bits, and the clock cycles until then.
     Retired(u64, u64, u128, u64),
     /// The code of a fault and the number with it.
     Faulted(u64, u64),
@@ -279,11 +280,12 @@ impl Process {
         })
     }
 
-    /// Lets it run a program.
+    /// Starts a program.
     fn give(&mut self, model: &Model, start: &Start, limit: u64) -> Result<(), String> {
         let isa = &model.isa;
         let failure = |error: std::io::Error| error.to_string();
-        // As a new file: one that is overwritten goes to the disk at once, which takes longer than most programs.
+        // Written as a new file: overwriting one makes it go to the disk at once, which takes longer than most
+        // programs.
         let save = |name: &str, bytes: &[u8]| {
             let path = model.folder.join(name);
             let _ = std::fs::remove_file(&path);
@@ -317,7 +319,7 @@ impl Process {
         self.programs.write_all(line.as_bytes()).and_then(|()| self.programs.flush()).map_err(failure)
     }
 
-    /// So many numbers of what it tells.
+    /// Reads numbers of the report.
     fn numbers<const COUNT: usize>(&mut self) -> Result<[u64; COUNT], String> {
         self.have(COUNT * 8)?;
         let mut numbers = [0; COUNT];
@@ -328,7 +330,7 @@ impl Process {
         Ok(numbers)
     }
 
-    /// Waits until so many bytes are there. They mostly are.
+    /// Waits until enough bytes are there. They mostly are.
     #[inline]
     fn have(&mut self, count: usize) -> Result<(), String> {
         if self.to - self.from >= count { Ok(()) } else { self.read(count) }
@@ -347,7 +349,7 @@ impl Process {
         Ok(())
     }
 
-    /// Everything up to the end of an instruction, or of the run.
+    /// Reads everything up to the end of an instruction, or of the run.
     fn next(&mut self) -> Result<(), String> {
         self.told.cells.clear();
         self.told.devices.clear();
@@ -391,7 +393,7 @@ impl Process {
         }
     }
 
-    /// Waits for the end of the run, if that does not take long.
+    /// Waits for the end of the run, but not for long.
     fn finish(&mut self) -> Result<bool, String> {
         for _ in 0..PATIENCE {
             if self.told.end == End::Over {
@@ -420,7 +422,7 @@ fn compare(model: &Model, process: &mut Process, start: Start, limit: u64) -> Re
     while compared.instructions < limit {
         devices.catch_up(compared.instructions, cycles);
         let pc = state.pc;
-        // What `on step` has put in the place of an instruction was not fetched.
+        // An instruction that `on step` replaces is not fetched.
         let window = isa.on_step.is_none().then(|| state.window(isa, pc, longest) >> unused);
         let step = interpreter.step(&mut state, &mut devices);
         cycles = cycles.wrapping_add(step.cycles);
@@ -443,7 +445,7 @@ fn compare(model: &Model, process: &mut Process, start: Start, limit: u64) -> Re
         match step.stop {
             Some(Stop::Halted) => {
                 process.next().map_err(|error| format!("{error} at {pc:#x}"))?;
-                // With its last instruction the run may be over before the core says that it has halted.
+                // If this is the last instruction, the run may be over before the core reports that it has halted.
                 if compared.instructions + 1 < limit && process.told.end != End::Halted {
                     return Err(place(format!("the interpreter has halted, the core says {:x?}", process.told.end)));
                 }
@@ -460,7 +462,7 @@ fn compare(model: &Model, process: &mut Process, start: Start, limit: u64) -> Re
     Ok(compared)
 }
 
-/// Compares a fault, before which nothing may have been done.
+/// Compares a fault, before which there may be no effects.
 fn check_fault(model: &Model, told: &Told, cause: &FaultCause) -> Result<(), String> {
     let (message, detail) = match cause {
         FaultCause::Undefined => (lathe_hdl::UNDEFINED, 0),
@@ -481,7 +483,7 @@ fn check_fault(model: &Model, told: &Told, cause: &FaultCause) -> Result<(), Str
     check("devices before a fault", &told.devices, &Vec::new())
 }
 
-/// Compares what an instruction did that was executed.
+/// Compares the effects of an instruction that was executed.
 fn check_retired(
     model: &Model,
     told: &Told,
@@ -512,7 +514,7 @@ fn check_retired(
     check_devices(model, told, interpreter)
 }
 
-/// Compares the cells that were written, each with what it holds at last.
+/// Compares the cells that were written, each with its last content.
 fn check_cells(told: &Told, state: &State, interpreter: &Interpreter) -> Result<(), String> {
     let value = |memory: MemoryId, address: u64| state.memory(memory).get(address);
     let is_told =
@@ -530,7 +532,7 @@ fn check_cells(told: &Told, state: &State, interpreter: &Interpreter) -> Result<
     Err(difference("the cells written", &core, &done))
 }
 
-/// Compares what devices were told, in its order.
+/// Compares the writes to devices, in order.
 fn check_devices(model: &Model, told: &Told, interpreter: &Interpreter) -> Result<(), String> {
     let mut rest = told.devices.iter();
     let is_same = interpreter.device_uses().filter(|used| used.value.is_none()).all(|used| {
@@ -563,7 +565,8 @@ fn check_devices(model: &Model, told: &Told, interpreter: &Interpreter) -> Resul
     Err(format!("the devices written: the core has {core:?}, the interpreter {done:?}"))
 }
 
-/// The registers of the interpreter, as the core would tell them. Most stay as they are from one instruction to the next.
+/// The registers of the interpreter in the form of the core's report. Most stay the same from one instruction to the
+/// next.
 struct Expected {
     values: Vec<u64>,
     words: Vec<u64>,
@@ -600,7 +603,7 @@ impl Register {
         }
     }
 
-    /// Its value in what the core tells.
+    /// Returns its value in the core's report.
     fn of(&self, words: &[u64]) -> u64 {
         let value = words[self.word] >> self.shift;
         let above = if self.goes_on { words[self.word + 1] << (64 - self.shift) } else { 0 };
@@ -619,7 +622,7 @@ fn difference<T: std::fmt::Debug>(what: &str, core: &T, interpreter: &T) -> Stri
     format!("{what}: the core has {core:x?}, the interpreter {interpreter:x?}")
 }
 
-/// Registers that can change, with their bits, in the order in which the core tells them.
+/// Returns the registers that can change, with their widths, in the order of the core's report.
 fn changing(isa: &Isa) -> impl Iterator<Item = (RegisterId, u32)> {
     (0..)
         .map(RegisterId)
@@ -628,7 +631,7 @@ fn changing(isa: &Isa) -> impl Iterator<Item = (RegisterId, u32)> {
         .map(|(id, register)| (id, register.width.bits()))
 }
 
-/// Numbers of 64 bits in which the core tells them.
+/// Returns how many 64-bit numbers they take in the report.
 fn words(isa: &Isa) -> usize {
     changing(isa).map(|(_, bits)| bits).sum::<u32>().div_ceil(64) as usize
 }
@@ -638,7 +641,7 @@ mod tests {
     use super::*;
     use crate::differential::generate;
 
-    /// What a core would tell that does what the interpreter has done.
+    /// Returns the report of a core that does what the interpreter has done.
     fn right(model: &Model, (pc, window): (u64, u128), state: &State, interpreter: &Interpreter) -> Told {
         let mut bits: Vec<bool> = Vec::new();
         for (id, width) in changing(&model.isa) {
@@ -661,7 +664,7 @@ mod tests {
         }
     }
 
-    /// Everything that can be wrong about it, once.
+    /// Returns every kind of error in such a report, once.
     fn wrong(model: &Model, told: &Told) -> Vec<(String, Told)> {
         let mut all = Vec::new();
         let mut add = |what: String, change: &dyn Fn(&mut Told)| {
@@ -702,7 +705,7 @@ mod tests {
         all
     }
 
-    /// Registers that begin in one number of 64 bits and end in another.
+    /// Registers that begin in one 64-bit number and end in another.
     const UNEVEN: &str = "
 machine uneven \"Registers across numbers\"
 memory ram : u8 -> u8
@@ -715,7 +718,7 @@ instructions {
 }
 ";
 
-    /// A core that is right is taken for right, and none that is wrong in anything that is compared.
+    /// A correct core passes, and one with an error in anything that is compared does not.
     #[test]
     fn every_difference_is_seen() {
         let mut seen = [0, 0];

@@ -1,26 +1,26 @@
-//! Generated definitions: machines that nobody would design, with widths, word orders and meanings put together
-//! at random, so that engines are compared on more than what ships.
+//! Generated definitions: machines that nobody would design, with random widths, word orders and meanings, so that
+//! engines are compared on more than what ships.
 //!
-//! A definition is a function of its seed. Every value in it is a `let` with its width written out, so that what is
-//! generated is accepted without knowing how widths are inferred.
+//! A definition is a function of its seed. Every value in it is a `let` with an explicit width, so the generator need
+//! not know how widths are inferred.
 
 use std::cmp::Ordering;
 use std::fmt::Write;
 
 use crate::random::Random;
 
-/// Statements of one meaning, at most.
+/// The most statements of a meaning.
 const STATEMENTS: u64 = 7;
-/// Instructions of one machine.
+/// How many instructions a machine has.
 const ROWS: u64 = 14;
 
-/// An instruction made of words in any order.
+/// An instruction that consists of words in any order.
 const WORDS: &str = "field K : words { nothing = 0, clear = 8, more = 4, (twice = 1 | half = 2 | both = 3) }\n";
 
-/// A number that is one of several; one code has none.
+/// An operand whose value is one of several numbers; one code has none.
 const VALUES: &str = "field V : u5 in { 8, 1..3, _, 31, 4 }\n";
 
-/// The definition that belongs to a seed.
+/// Returns the definition for a seed.
 pub fn definition(seed: u64) -> String {
     let mut random = Random(seed ^ 0x6A09_E667_F3BC_C908);
     let machine = Machine::choose(&mut random).with_wide_addresses(seed);
@@ -33,7 +33,7 @@ pub fn definition(seed: u64) -> String {
     let _ = writeln!(text, "  stop | {} | halt", picture(&"0".repeat(6), cell));
     for row in 1..=ROWS {
         let opcode: String = format!("{row:06b}");
-        // Two fields for registers, and a number in what is left of the last cell, or in one more.
+        // Two register fields, and a number in the rest of the last cell, or in one more.
         let mut bits = format!("{opcode}XXYY");
         let number = if random.once_in(2) { machine.number } else { 0 };
         bits.extend(std::iter::repeat_n('N', number as usize));
@@ -47,7 +47,7 @@ pub fn definition(seed: u64) -> String {
             *random.pick(&["E = E + F", "E = F; a = a ^ F", "if E != F { E = F - E } else { b = E }", "E = 0"]);
         let _ = writeln!(text, "  op{row} E, F | {bits} | {meaning}");
     }
-    // Numbers out of a list, and rows that conditions make smaller.
+    // Numbers from a list, and rows restricted by conditions.
     let bits = picture(&format!("{:06b}XXVVV", ROWS + 4), cell);
     let condition = *random.pick(&["", " where V != 31", " where V != 8, X != b"]);
     let _ = writeln!(text, "  pick V, X | {bits}{condition} | X = X + {}", fit("V", 5, machine.bank));
@@ -74,18 +74,18 @@ fn has_code_map(seed: u64) -> bool {
     seed % 4 < 2 && !matches!(seed % 16, 1 | 4)
 }
 
-/// Whether encodings depend on modes: some of those that cannot become hardware anyway.
+/// Whether encodings depend on modes: only for some of the machines that cannot become hardware anyway.
 fn has_modes(seed: u64) -> bool {
     has_code_map(seed) && seed % 3 == 1
 }
 
-/// Bits as a picture of whole cells, filled up with zeros.
+/// Returns bits as a picture of whole cells, padded with zeros.
 fn picture(bits: &str, cell: u64) -> String {
     let length = (bits.len() as u64).next_multiple_of(cell) as usize;
     format!("{bits:0<length$}")
 }
 
-/// A value of one width in another.
+/// Converts a value from one width to another.
 fn fit(name: &str, have: u64, want: u64) -> String {
     match have.cmp(&want) {
         Ordering::Less => format!("u{want}({name})"),
@@ -95,18 +95,18 @@ fn fit(name: &str, have: u64, want: u64) -> String {
 }
 
 struct Machine {
-    /// Bits of a cell of the code memory and of its addresses.
+    /// The widths of a cell of the code memory and of its addresses.
     cell: u64,
     address: u64,
     little: bool,
-    /// Bits of a cell of the second memory and of its addresses.
+    /// The widths of a cell of the second memory and of its addresses.
     data_cell: u64,
     data_address: u64,
-    /// Bits of the four registers that operands name.
+    /// The width of the four registers that operands name.
     bank: u64,
-    /// Bits of the other registers.
+    /// The widths of the other registers.
     others: Vec<u64>,
-    /// Bits of the number in an instruction.
+    /// The width of the number in an instruction.
     number: u64,
 }
 
@@ -124,8 +124,8 @@ impl Machine {
         }
     }
 
-    /// Now and then one memory or both are too wide for tables. No hardware is made for those, as for machines with a
-    /// code map, so some of them have none.
+    /// Sometimes makes one memory or both too wide for tables. These machines do not become hardware, nor do those with
+    /// a code map, so some have no code map.
     fn with_wide_addresses(self, seed: u64) -> Machine {
         let bits = [33, 40, 47, 64][(seed / 16 % 4) as usize];
         let address = if matches!(seed % 16, 0 | 1 | 5) { bits } else { self.address };
@@ -164,8 +164,8 @@ impl Machine {
         text
     }
 
-    /// Code that is fetched from elsewhere: from a memory that only this map reaches, and from other cells of the code
-    /// memory. Registers say which.
+    /// Returns a map for fetching code from elsewhere: from a memory that only this map reaches, and from other cells
+    /// of the code memory. Registers select the cells.
     fn code_map(&self) -> String {
         let Machine { cell, address, others, .. } = self;
         let (read, chosen) = (fit("address", *address, 5), fit("r1", others[1], 5));
@@ -176,7 +176,7 @@ impl Machine {
         )
     }
 
-    /// Something at a few addresses of the code memory: a register, and cells that are changed on the way.
+    /// Returns a map at a few addresses of the code memory: a register, and cells that change on the way.
     fn map(&self) -> String {
         let Machine { cell, bank, .. } = self;
         let (read, written) = (fit("a", *bank, *cell), fit("value", *cell, *bank));
@@ -186,7 +186,7 @@ impl Machine {
         )
     }
 
-    /// Rows that are there in some modes only: of different lengths, with the same text, or not at all.
+    /// Returns rows that exist in some modes only: with different lengths, with the same text, or not at all.
     fn rows_in_modes(&self) -> String {
         let Machine { cell, bank, number, .. } = self;
         let bits = |row: u64, rest: &str| picture(&format!("{row:06b}{rest}"), *cell);
@@ -205,8 +205,8 @@ impl Machine {
         )
     }
 
-    /// Operands with modes: a register, one that changes before it is used, memory beside it, numbers in cells of
-    /// their own.
+    /// Returns operands with modes: a register, one that changes before it is used, memory beside it, numbers in cells
+    /// of their own.
     fn operand_modes(&self) -> String {
         let Machine { cell, address, bank, data_cell, data_address, .. } = self;
         let place = fit("X", *bank, *data_address);
@@ -223,7 +223,7 @@ impl Machine {
         text + "}\n" + &target
     }
 
-    /// Something to do between instructions, perhaps always.
+    /// Returns an action between instructions, perhaps a constant one.
     fn hook(&self, random: &mut Random) -> String {
         let when = match random.below(3) {
             0 => String::new(),
@@ -235,11 +235,11 @@ impl Machine {
     }
 }
 
-/// The meaning of one instruction while it is written.
+/// The meaning of one instruction as it is written.
 struct Meaning<'m> {
     machine: &'m Machine,
     random: &'m mut Random,
-    /// What values are made from: names with their widths.
+    /// The names that values are made from, with their widths.
     known: Vec<(String, u64)>,
     text: String,
 }
@@ -263,7 +263,7 @@ impl<'m> Meaning<'m> {
         let _ = writeln!(self.text, "    {line}");
     }
 
-    /// A name of this width, made if need be.
+    /// Returns a name of this width, creating one if necessary.
     fn value(&mut self, width: u64) -> String {
         let known = self.name(width).filter(|_| !self.random.once_in(3));
         if let Some(known) = known {
@@ -276,7 +276,7 @@ impl<'m> Meaning<'m> {
         name
     }
 
-    /// Something of this width in terms of names of any width.
+    /// Returns an expression of this width in names of any width.
     fn expression(&mut self, width: u64) -> String {
         let (name, bits) = self.random.pick(&self.known).clone();
         match self.random.below(10) {
@@ -329,19 +329,19 @@ impl<'m> Meaning<'m> {
         }
     }
 
-    /// A number of this width, as far as it can be written.
+    /// Returns a number of this width, as far as it can be written.
     fn number(&mut self, width: u64) -> String {
         self.random.value(width.min(64) as u32).to_string()
     }
 
-    /// A name of this width, if there is one.
+    /// Returns a name of this width, if there is one.
     fn name(&mut self, width: u64) -> Option<String> {
         let fitting: Vec<String> =
             self.known.iter().filter(|(_, bits)| *bits == width).map(|(name, _)| name.clone()).collect();
         (!fitting.is_empty()).then(|| self.random.pick(&fitting).clone())
     }
 
-    /// A memory with the widths of its addresses and of what is read or written: a cell, or two.
+    /// Returns a memory with the widths of its addresses and of an access: a cell, or two.
     fn place(&mut self) -> (String, u64, u64) {
         let Machine { cell, address, data_cell, data_address, .. } = *self.machine;
         let (name, address, cell) = *self.random.pick(&[("ram", address, cell), ("data", data_address, data_cell)]);
@@ -351,14 +351,14 @@ impl<'m> Meaning<'m> {
         (name.to_owned(), address, cell)
     }
 
-    /// An address of this width; sometimes a low one that is known, where registers and mapped cells are.
+    /// Returns an address of this width; sometimes a low constant, where registers and mapped cells are.
     fn address(&mut self, width: u64) -> String {
         if self.random.once_in(3) { self.random.below(8).to_string() } else { self.value(width) }
     }
 
     fn statement(&mut self) {
         match self.random.below(10) {
-            // More bits than anything can keep, some of which go to a register.
+            // More bits than anything can hold, some of which go to a register.
             9 => {
                 let width = self.random.within(65..129);
                 let value = self.value(width);
@@ -413,7 +413,7 @@ impl<'m> Meaning<'m> {
         format!("{name} = {}", self.value(width))
     }
 
-    /// What can be assigned, with its width.
+    /// Returns what can be assigned, with its width.
     fn registers(&self) -> Vec<(String, u64)> {
         let others = self.machine.others.iter().zip(0..).map(|(width, at)| (format!("r{at}"), *width));
         let mut registers: Vec<(String, u64)> = others.collect();
@@ -424,7 +424,7 @@ impl<'m> Meaning<'m> {
 
 #[cfg(test)]
 mod tests {
-    /// Most of what is generated is a machine; the others have rows that the check rightly refuses.
+    /// Most generated definitions are machines; the others have rows that the check rightly refuses.
     #[test]
     fn most_definitions_are_right() {
         let is_right = |seed: &u64| lathe_isa::load(&super::definition(*seed)).isa.is_some();

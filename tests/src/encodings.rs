@@ -1,5 +1,5 @@
-//! Encodings in both directions, compared with a document: a function that says once more, and
-//! independently of the definition, what a stream of cells begins with.
+//! Encodings in both directions, compared with a document: a function that restates, independently of the definition,
+//! what a stream of cells begins with.
 
 use lathe_isa::Isa;
 use lathe_isa::encoding::{cells, window, witness};
@@ -7,15 +7,14 @@ use lathe_isa::model::InstructionId;
 
 use crate::random::Random;
 
-/// An instruction as a document has it: the mnemonic, how many cells it takes, and those cells as
-/// an assembler writes them, followed by anything.
+/// An instruction in a document: the mnemonic, the number of cells, and those cells as an assembler writes them,
+/// followed by anything.
 pub type Entry = (String, usize, [u64; 4]);
 
-/// What a document says about the cells at the beginning of a stream.
+/// Returns what a document says about the cells at the beginning of a stream.
 pub type Document = fn(&[u64; 4]) -> Option<Entry>;
 
-/// Decodes, compares with the document, encodes, compares with the cells. Gives the length, 0 if
-/// nothing is defined.
+/// Decodes, compares with the document, encodes, compares with the cells. Returns the length, 0 if nothing is defined.
 pub fn check(isa: &Isa, document: Document, start: &[u64; 4]) -> usize {
     let stream = window(*start, isa.code_memory().cell);
     let expected = document(start);
@@ -38,7 +37,7 @@ pub fn check(isa: &Isa, document: Document, start: &[u64; 4]) -> usize {
 
 const CORNERS: [u64; 12] = [0x00, 0x01, 0x0F, 0x10, 0x11, 0x7F, 0x80, 0xA5, 0xF0, 0xFE, 0xFF, 0x5A];
 
-/// Values for the third and fourth byte: those that an instruction of this length, or of none, looks at.
+/// Returns values for the third and fourth byte: those that an instruction of this length, or of none, reads.
 fn corners(length: usize) -> Vec<(u64, u64)> {
     let all = CORNERS.iter().flat_map(|third| CORNERS.map(|fourth| (*third, fourth)));
     match length {
@@ -65,14 +64,14 @@ pub fn check_bytes(isa: &Isa, document: Document) {
     println!("{}: {defined} encodings, the longest of {longest} bytes", isa.name);
 }
 
-/// The first four cells of a window.
+/// Returns the first four cells of a window.
 fn start(isa: &Isa, stream: u128) -> [u64; 4] {
     let mut all = cells(stream, isa.code_memory().cell);
     [(); 4].map(|()| all.next().unwrap_or(0))
 }
 
-/// Every row is reached from its own encoding: from one that it certainly has, and with operands of
-/// one and of all ones where it has them.
+/// Checks that every row is reached from its own encodings: from one that it certainly has, and with operands of one
+/// and of all ones where it allows them.
 pub fn check_rows(isa: &Isa, document: Document) {
     for (at, instruction) in isa.instructions.iter().enumerate() {
         let name = format!("{} row {at}: {}", isa.name, instruction.syntax.mnemonic());
@@ -86,7 +85,7 @@ pub fn check_rows(isa: &Isa, document: Document) {
         let own = witness(row.fixed, &row.excluded).expect("little is excluded");
         reaches(own.expect("a row has an encoding"));
         for value in [1, u64::MAX] {
-            // The bits that are stored; those below an alignment are not.
+            // Only the bits that are stored; those below an alignment are not.
             let stored = row.operands.iter().map(|parts| {
                 parts.iter().fold(0u64, |bits, part| bits | (part.width.wrap(value >> part.low) << part.low))
             });
@@ -100,8 +99,8 @@ pub fn check_rows(isa: &Isa, document: Document) {
     }
 }
 
-/// The decision tree finds what a search through all rows finds, on windows of any kind; and so
-/// does the document.
+/// Checks that the decision tree finds the same row as a search through all rows, on windows of any kind, and that the
+/// document agrees.
 pub fn check_tree(isa: &Isa, document: Document, seed: u64) {
     let mut random = Random(seed);
     for _ in 0..200_000 {

@@ -1,4 +1,4 @@
-//! What tests of several crates share. The tests themselves are in `tests/`.
+//! Code that tests of several crates share. The tests themselves are in `tests/`.
 
 pub mod cosim;
 pub mod definitions;

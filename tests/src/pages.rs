@@ -1,12 +1,12 @@
-//! What every reference page must hold, whatever it is about.
+//! What must hold for every reference page, whatever its subject.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The page has a row for each limit, with its number.
+/// Checks that the page has a row for each limit, with its number.
 ///
 /// # Panics
-/// If it has not.
+/// If it does not.
 pub fn check_limits(page: &str, limits: &[(u64, &str)]) {
     for (number, words) in limits {
         let row = format!("| {} | {words} |", with_commas(*number));
@@ -21,7 +21,7 @@ fn with_commas(number: u64) -> String {
     groups.join(",")
 }
 
-/// The links of a page lead to headings, of the page itself or of another.
+/// Checks that the links of a page lead to headings, of the page itself or of another.
 ///
 /// # Panics
 /// If one does not.

@@ -1,16 +1,16 @@
 //! Programs that some tests need beyond Rust: a browser, a debugger, a language client.
 //!
-//! `cargo xtask test` installs them (xtask/packages.txt) and then insists that they are found.
-//! Under a plain `cargo test` a test whose tool is missing is skipped, and says so by name.
+//! `cargo xtask test` installs them (xtask/packages.txt) and then requires that they are found. A plain `cargo test`
+//! skips a test whose tool is missing, and names it.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The program of this name: on the path, or among the project's own tools. None if it is not
-/// there, and then the test that asks is to end: it has been noted as skipped.
+/// Finds a program by name: on the path, or among the project's own tools. If it returns `None`, the program is missing
+/// and the calling test should end: it has been noted as skipped.
 ///
 /// # Panics
-/// If it is not there although everything has been installed.
+/// If it is missing although everything has been installed.
 pub fn find(test: &str, program: &str) -> Option<PathBuf> {
     let own = folder();
     let own = own.iter().flat_map(|own| [own.join("python/bin"), own.join("node/node_modules/.bin")]);
@@ -19,19 +19,19 @@ pub fn find(test: &str, program: &str) -> Option<PathBuf> {
     found.or_else(|| skip(test, program))
 }
 
-/// The folder of a Node package of this name, to be required by its path.
+/// Finds the folder of a Node package by name, to be required by its path.
 ///
 /// # Panics
-/// If it is not there although everything has been installed.
+/// If it is missing although everything has been installed.
 pub fn find_node_package(test: &str, name: &str) -> Option<PathBuf> {
     let package = folder().map(|own| own.join("node/node_modules").join(name)).filter(|package| package.is_dir());
     package.or_else(|| skip(test, &format!("the Node package {name}")))
 }
 
-/// A Python that has this module.
+/// Finds a Python that has this module.
 ///
 /// # Panics
-/// If it is not there although everything has been installed.
+/// If it is missing although everything has been installed.
 pub fn find_python_with(test: &str, module: &str) -> Option<PathBuf> {
     let has_module = |python: &PathBuf| {
         let mut command = std::process::Command::new(python);
@@ -43,7 +43,7 @@ pub fn find_python_with(test: &str, module: &str) -> Option<PathBuf> {
     found.or_else(|| skip(test, &format!("the Python module {module}")))
 }
 
-/// Where `cargo xtask test` installs: it says so, and otherwise it is beside the test binaries.
+/// Returns the folder in which `cargo xtask test` installs: the one it sets, or else one beside the test binaries.
 fn folder() -> Option<PathBuf> {
     if let Some(folder) = std::env::var_os("LATHE_TOOLS") {
         return Some(folder.into());
@@ -57,13 +57,13 @@ fn skip(test: &str, missing: &str) -> Option<PathBuf> {
     assert!(!required, "{test} needs {missing}, which is not installed; is it in xtask/packages.txt?");
     println!("skipped: {test} needs {missing}");
     if let Some(folder) = folder() {
-        // The list is for whoever reads the end of `cargo xtask test`; without it nothing is lost.
+        // The list is for people who read the end of `cargo xtask test`; without it nothing is lost.
         let _ = note(&folder, &format!("{test} needs {missing}\n"));
     }
     None
 }
 
-/// Writes a whole line at once, since tests run side by side.
+/// Appends a whole line at once, since tests run side by side.
 fn note(folder: &Path, line: &str) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join("skipped.txt"));

@@ -1,5 +1,5 @@
-//! What ARCHITECTURE.md promises, as far as it can be checked: which crate may use which,
-//! what the oracle is kept from, how files begin, what the README shows.
+//! What ARCHITECTURE.md promises, as far as it can be checked: which crate may use which, what the oracle must not see,
+//! how files begin, what the README shows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Which crates of ours each crate may use, besides in its tests. Arrows that are not here do not exist.
+/// Which of our crates each crate may use, except in its tests. Dependencies that are not listed do not exist.
 const ARROWS: [(&str, &[&str]); 23] = [
     ("lathe-base", &[]),
     ("lathe-isa", &["lathe-base"]),
@@ -70,7 +70,7 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("xtask", &["lathe-fast", "lathe-isa", "lathe-jit", "lathe-machines", "lathe-tests", "lathe-vm", "oracle"]),
 ];
 
-/// Crates of the core that use nothing from outside at all.
+/// Crates of the core that use no external crates at all.
 const BARE: [&str; 9] = [
     "lathe-base",
     "lathe-fast",
@@ -87,7 +87,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// For each package of the workspace, the packages it uses, those of its tests left out.
+/// Returns, for each package of the workspace, the packages it uses, except in its tests.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
     let manifest = root().join("Cargo.toml");
     let output = Command::new(env!("CARGO"))
@@ -128,7 +128,7 @@ fn the_core_uses_nothing_from_outside() {
     }
 }
 
-/// Only the JIT is unsafe; and one file of `lathe-web`, which names exported functions and follows no pointer.
+/// Only the JIT has unsafe code; and one file of `lathe-web`, which names exported functions and follows no pointer.
 #[test]
 fn unsafe_code_is_where_it_is_said_to_be() {
     for path in sources(&root().join("crates")) {
@@ -177,11 +177,11 @@ fn every_file_says_what_it_is_for() {
     }
 }
 
-/// Files whose types are always written with their module. The tree of a definition has the words of the model that is
-/// made from it, so it is `ast::Memory`; `lathe-edit` answers the same questions for two languages.
+/// Files whose types are always written with their module. The tree of a definition uses the words of the model that is
+/// made from it, hence `ast::Memory`; `lathe-edit` answers the same requests for two languages.
 const NAMED_WITH_MODULE: [&str; 2] = ["language/ast.rs", "lathe-edit/src/definition.rs"];
 
-/// A type that other files can name has a name of its own in its crate.
+/// A type that other files can name has a name that is unique in its crate.
 #[test]
 fn types_are_not_confused() {
     for folder in std::fs::read_dir(root().join("crates")).expect("the folder can be read").flatten() {
@@ -198,7 +198,7 @@ fn types_are_not_confused() {
     }
 }
 
-/// The name of the type that a line declares for other files to see.
+/// Returns the name of the type that a line declares for other files.
 fn named_type(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix("pub")?;
     let declared = rest.strip_prefix(' ').or_else(|| Some(rest.strip_prefix('(')?.split_once(") ")?.1))?;

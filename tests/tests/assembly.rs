@@ -1,8 +1,8 @@
-//! Diagnostics of the assembler: `tests/assembly/*.asm`, each with what it must report in a
-//! comment on the line that causes it: `; !A303 part of the message`.
+//! Diagnostics of the assembler: `tests/assembly/*.asm`, each with its expected diagnostics in comments on the lines
+//! that cause them: `; !A303 part of the message`.
 //!
-//! Every diagnostic must be expected and every expectation must come true; every code has
-//! a fixture; every diagnostic has a next step.
+//! Every diagnostic must be expected and every expectation must be met; every code has a fixture; every diagnostic has
+//! a next step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files.map(|path| (name(&path), std::fs::read(&path).expect("the file can be read"))).collect()
 }
 
-/// A machine whose branch takes even distances only.
+/// A machine whose branch takes only even distances.
 const ALIGNED: &str = "
 machine aligned \"Even branches\"
 memory ram : u8 -> u8
@@ -45,7 +45,7 @@ fn assembled(text: &str) -> Assembled {
     assemble(&machine(text), &further, Source::new("fixture.asm", text), &Options::default())
 }
 
-/// What a text says will be reported: line, code, part of the message.
+/// Returns the diagnostics that a text expects: line, code, part of the message.
 fn expectations(source: &Source) -> Vec<(usize, String, String)> {
     let mut found = Vec::new();
     for (number, line) in source.text.lines().enumerate() {
@@ -109,7 +109,7 @@ fn an_error_in_a_macro_names_every_use_that_led_to_it() {
     assert_eq!(uses, ["in this use of `inner`", "in this use of `outer`"]);
 }
 
-/// The next step is there as a change of the text as well, where it can be.
+/// The next step also exists as a change of the text, where possible.
 #[test]
 fn a_fix_mends_the_line() {
     let cases = [
@@ -132,7 +132,7 @@ fn a_fix_mends_the_line() {
     }
 }
 
-/// A word before a local label is a misspelt instruction if it looks like one, and else a label without its colon.
+/// A word before a local label is a misspelt instruction if it looks like one, and otherwise a label without its colon.
 #[test]
 fn a_word_before_a_dot_is_told_from_a_label() {
     let isa = machine(".machine mos6502");

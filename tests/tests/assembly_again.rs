@@ -1,5 +1,5 @@
-//! Programs that are assembled again after a change: what is kept of unchanged lines makes no difference to anything.
-//! `LATHE_EDITS` says how many changes of each program, `LATHE_SEED` which ones.
+//! Programs that are assembled again after a change: reusing unchanged lines makes no difference to any result.
+//! `LATHE_EDITS` sets how many changes of each program are tried, `LATHE_SEED` which ones.
 
 use lathe_asm::{Assembled, KnownLines, Options, assemble, assemble_again};
 use lathe_base::Source;
@@ -11,7 +11,7 @@ fn isa(machine: Machine) -> Isa {
     lathe_isa::load_with(machine.source(), &Shipped).isa.expect("it ships")
 }
 
-/// Everything that came of a program, to be compared.
+/// Returns all results of a program, to be compared.
 fn told(assembled: Assembled) -> String {
     let Assembled { image, partial, names, diagnostics, sources } = assembled;
     format!("{image:#?}\n{partial:#?}\n{names:#?}\n{:#?}\n{}", diagnostics.into_sorted(), sources.len())
@@ -29,7 +29,7 @@ fn check(isa: &Isa, files: &dyn lathe_base::files::Files, text: &str, known: &mu
     }
 }
 
-/// Lines that read differently when something else changes: each program in turn, with what is known of those before.
+/// Lines that mean something else when other text changes: each program in turn, with the lines kept from those before.
 #[test]
 fn what_other_lines_say_still_counts() {
     let cases: [(&str, &[&str]); 11] = [
@@ -64,7 +64,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// One change of a program: a line removed, moved, doubled, or a new one.
+/// Makes one change to a program: a line removed, moved, doubled, or a new one.
 fn change(lines: &mut Vec<String>, random: &mut Random) {
     let at = random.below(lines.len() as u64 + 1) as usize;
     let any = random.pick(lines).clone();

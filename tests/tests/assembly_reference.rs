@@ -1,13 +1,13 @@
-//! The assembly reference, run: every example of `docs/assembly.md` makes the cells that the
-//! page shows, and every diagnostic, format and limit stands in its tables.
+//! The assembly reference, executed: every example of `docs/assembly.md` makes the cells that the page shows, and every
+//! diagnostic, format and limit is in its tables.
 //!
 //! The mark of a block says what it is:
 //!
-//! - `asm`: a program without errors, for hex8 if it names no machine. `; -> 11 05` at the end
-//!   of a line gives the cells that the line makes, all of them, macros and repetitions included.
+//! - `asm`: a program without errors, for hex8 if it names no machine. `; -> 11 05` at the end of a line gives all
+//!   cells that the line makes, including macros and repetitions.
 //! - `asm,error A303`: a program with errors, all of this code; `asm,warning W701` likewise.
 //! - `asm file=NAME`: a file that later blocks may include; `isa file=NAME.isa`: a machine that they may name.
-//! - `asm disassembly`: what the disassembler makes of the block before it, symbols taken away.
+//! - `asm disassembly`: the disassembly of the block before it, without symbols.
 //! - `text format=NAME`: the last program, written in that format.
 //!
 //! `LATHE_UPDATE=1` writes blocks of the last two kinds into the page.
@@ -22,7 +22,7 @@ use lathe_base::{Severity, Source, Span, limits};
 use lathe_isa::Isa;
 use lathe_tests::pages::{check_limits, check_links};
 
-/// The machine of examples that name none.
+/// The machine for examples that name none.
 const DEFAULT: &str = "hex8";
 
 /// The name of every program; blocks do not have one.
@@ -64,12 +64,12 @@ fn parts(page: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// What has been read of the page so far.
+/// What has been read from the page so far.
 struct Reader {
     files: MemoryFiles,
     last: Option<(Isa, Image, Vec<Source>)>,
     problems: Vec<String>,
-    /// How many lines with cells, and how many mistakes, have been looked at.
+    /// How many lines with cells, and how many mistakes, have been checked.
     lines: usize,
     mistakes: usize,
 }
@@ -80,7 +80,7 @@ impl Reader {
         Reader { files: MemoryFiles(BTreeMap::from([four])), last: None, problems: Vec::new(), lines: 0, mistakes: 0 }
     }
 
-    /// Checks a block; gives the text that should stand in it.
+    /// Checks a block; returns the text that it should have.
     fn block(&mut self, block: &Block) -> String {
         let (kind, rest) = block.mark.split_once([',', ' ']).unwrap_or((block.mark, ""));
         match (kind, rest.split_once([' ', '=']).unwrap_or((rest, ""))) {
@@ -97,7 +97,7 @@ impl Reader {
         block.text.clone()
     }
 
-    /// The machine of a program: one of those that come with Lathe, or one of the page.
+    /// Returns the machine of a program: one that ships with Lathe, or one of the page.
     fn machine(&self, text: &str) -> Isa {
         let named = text.lines().find_map(|line| line.strip_prefix(".machine "));
         let name = named.map_or(DEFAULT, |rest| rest.split_whitespace().next().unwrap_or(DEFAULT));
@@ -146,7 +146,7 @@ impl Reader {
         }
     }
 
-    /// What the disassembler makes of the last program, which assembles to the same cells.
+    /// Returns the disassembly of the last program, which assembles to the same cells.
     fn disassembly(&mut self) -> String {
         let (isa, image, _) = self.last.as_ref().expect("a program stands before it");
         let bare = Image { symbols: Vec::new(), ..image.clone() };
@@ -164,7 +164,7 @@ impl Reader {
     }
 }
 
-/// The cells that a line of the main source made, itself or through macros, as the page has them.
+/// Returns the cells that a line of the main source made, itself or through macros, in the page's notation.
 fn cells_of_line(image: &Image, sources: &[Source], number: usize) -> String {
     let here = |line: &&Line| {
         let span = outermost(image, line);
@@ -179,7 +179,7 @@ fn cells_of_line(image: &Image, sources: &[Source], number: usize) -> String {
     cells.map(|cell| format!("{cell:02X}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Where a line stands, or the use of a macro that led to it.
+/// Returns the place of a line, or of the use of a macro that led to it.
 fn outermost(image: &Image, line: &Line) -> Span {
     image.lines.calls_around(line).last().map_or(line.span, |(_, call)| call.span)
 }
@@ -215,7 +215,7 @@ fn every_diagnostic_stands_in_the_table() {
     }
 }
 
-/// Names, file names, whether it can be read, and the one line about it.
+/// Checks each format's names, file names, whether it can be read, and its description.
 #[test]
 fn every_format_stands_in_the_table() {
     let page = page();
@@ -233,7 +233,7 @@ fn every_format_stands_in_the_table() {
     }
 }
 
-/// Every directive in the table exists: a line with nothing but its name is not unknown.
+/// Every directive in the table exists: a line that is only its name is not an unknown one.
 #[test]
 fn every_directive_of_the_table_exists() {
     let page = page();

@@ -1,5 +1,5 @@
-//! No source makes the assembler panic or hang, and nothing that it accepts is lost: soups
-//! of tokens, mangled programs, and inputs made to grow.
+//! No source makes the assembler panic or hang, and whatever it accepts survives disassembly: soups of tokens, mangled
+//! programs, and inputs made to grow.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn further() -> MemoryFiles {
     )
 }
 
-/// Assembles; whatever is accepted survives being taken apart and put together again.
+/// Assembles; whatever is accepted survives being disassembled and assembled again.
 fn survive(isa: &Isa, text: &str) -> Diagnostics {
     let result = assemble(isa, &further(), Source::new("soup.asm", text), &Options::default());
     if let Some(image) = &result.image {
@@ -202,7 +202,7 @@ fn the_program_itself_is_fine() {
     assert!(!survive(&machine("hex8"), PROGRAM).has_errors());
 }
 
-/// Inputs that would grow without end are stopped, and say why.
+/// Inputs that would grow without end are stopped with a reason.
 #[test]
 fn growth_is_stopped() {
     let isa = machine("hex8");

@@ -1,5 +1,5 @@
-//! The debugger on generated programs, on every machine and engine: going back is where it was, devices and
-//! output included; running back finds what running forward found; a saved session opens where it was.
+//! The debugger on generated programs, on every machine and engine: going back reaches the earlier state, including
+//! devices and output; running back finds what running forward found; a saved session opens where it was.
 //!
 //! `LATHE_PROGRAMS` sets how many programs there are, and `LATHE_SEED` where the seeds start.
 
@@ -19,11 +19,11 @@ use lathe_tests::differential::{Case, generate};
 use lathe_tests::random::Random;
 use lathe_vm::Interpreter;
 
-/// Of the programs that others get, one in this many is enough here: each is run on three engines, in all directions.
+/// One in this many of the other tests' programs is enough here: each is run on three engines, in all directions.
 const SHARE: u64 = 24;
-/// Random distances on one program and engine.
+/// How many random distances are tried on one program and engine.
 const ROUNDS: u64 = 40;
-/// Hits that are looked for.
+/// How many hits are looked for.
 const HITS: usize = 24;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
@@ -35,7 +35,7 @@ fn seeds() -> std::ops::Range<u64> {
     first..first + (number("LATHE_PROGRAMS", 48) / SHARE).max(1)
 }
 
-/// The machines that ship, and those that are there for tests, with the files of their definitions.
+/// Returns the machines that ship, and some test machines, with the files of their definitions.
 fn machines() -> impl Iterator<Item = (Arc<Isa>, Vec<Source>)> {
     let others = ["acc12", "far40", "far64", "tape16", "twice8", "word32"].map(|name| {
         let path = format!("{}/machines/{name}.isa", env!("CARGO_MANIFEST_DIR"));
@@ -55,7 +55,7 @@ fn engines(isa: &Arc<Isa>) -> [(&'static str, AnyEngine); 3] {
     ]
 }
 
-/// A debugger at the beginning of a case. What its registers hold there is an event of its history.
+/// Returns a debugger at the beginning of a case. Setting its registers there is an event of its history.
 fn debugger(isa: &Arc<Isa>, case: &Case, engine: AnyEngine) -> Debugger {
     let segment = |(memory, address, value)| Segment { memory, start: address, cells: vec![value] };
     let segments = case.cells(isa).into_iter().map(segment).collect();
@@ -71,7 +71,7 @@ fn debugger(isa: &Arc<Isa>, case: &Case, engine: AnyEngine) -> Debugger {
     debugger.set(&set.join("; ")).expect("registers can be set");
     debugger.give_input(&case.input);
     debugger.end_input();
-    // Often enough that short programs have some.
+    // Often enough that short programs have some snapshots.
     debugger.set_pace(Pace { interval: 32, per_byte: 0 });
     debugger
 }
@@ -81,7 +81,7 @@ fn everything(debugger: &mut Debugger) -> (u64, Snapshot, Vec<u8>) {
     (debugger.position(), debugger.snapshot(), output)
 }
 
-/// A number of any magnitude up to some thousands.
+/// Returns a number of any magnitude up to some thousands.
 fn distance(random: &mut Random) -> u64 {
     let magnitude = 1 << random.below(13);
     1 + random.below(magnitude)
@@ -111,7 +111,7 @@ fn forward_and_back_is_where_it_was() {
                         debugger.go_to(after.0).expect("it was there");
                         assert!(everything(&mut debugger) == after, "{at}: {moved} steps from {} again", before.0);
                     }
-                    // Now and then from elsewhere, so that positions are reached in every way.
+                    // Sometimes from elsewhere, so that positions are reached in every way.
                     if moved == 0 || random.once_in(3) {
                         let target = random.below(debugger.history().end() + 1);
                         debugger.go_to(target).expect("it was there");
@@ -124,7 +124,7 @@ fn forward_and_back_is_where_it_was() {
     assert!(distances > 1000, "{distances}");
 }
 
-/// Where a program goes and what it accesses in its first steps.
+/// Returns where a program goes and what it accesses in its first steps.
 fn explored(isa: &Arc<Isa>, case: &Case) -> (Vec<u64>, Vec<Access>) {
     let mut debugger = debugger(isa, case, AnyEngine::Interpreter(Interpreter::new(isa)));
     let mut instance = Instance::on(AnyEngine::Interpreter(Interpreter::new(isa)));
@@ -178,7 +178,7 @@ fn running_back_finds_the_hits_of_running_forward() {
                         _ => break,
                     }
                 }
-                // Beyond the last hit, so that it is found as well.
+                // Past the last hit, so that it is found as well.
                 let _ = debugger.go_to(debugger.history().end());
                 debugger.step(1, &mut ()).ok();
                 let mut back = Vec::new();
@@ -190,7 +190,7 @@ fn running_back_finds_the_hits_of_running_forward() {
                     }
                 }
                 back.reverse();
-                // What came with the last step, if it was a hit or nothing more could come, is not compared.
+                // A hit at the last step, or the absence of further hits, is not compared.
                 back.truncate(forward.len());
                 forward.truncate(back.len());
                 assert_eq!(back, forward, "{at}");

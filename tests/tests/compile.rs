@@ -1,6 +1,6 @@
 //! Texts about a machine: compiled against its definition and evaluated in a state of it.
 //!
-//! Each line of a table is a text and what comes of it; `!` before the expected text is a message.
+//! Each line of a table is a text and its result; `!` before an expected text marks a message.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Definitions that are read again after a change: what is kept of unchanged rows makes no difference to anything.
-//! `LATHE_EDITS` says how many changes of each definition, `LATHE_SEED` which ones.
+//! Definitions that are read again after a change: reusing unchanged rows makes no difference to any result.
+//! `LATHE_EDITS` sets how many changes of each definition are tried, `LATHE_SEED` which ones.
 
 use lathe_base::Source;
 use lathe_isa::{KnownMeanings, Loaded, load_known, load_with};
@@ -7,13 +7,13 @@ use lathe_machines::Shipped;
 use lathe_tests::emulator::setting;
 use lathe_tests::random::Random;
 
-/// Everything that came of a definition, to be compared.
+/// Returns all results of a definition, to be compared.
 fn told(loaded: Loaded) -> String {
     let Loaded { isa, partial, names, diagnostics, .. } = loaded;
     format!("{isa:#?}\n{partial:#?}\n{names:#?}\n{:#?}", diagnostics.into_sorted())
 }
 
-/// Reads a definition with what is known, and without.
+/// Reads a definition with and without the rows kept so far, and compares.
 fn check(text: &str, known: &mut KnownMeanings) -> Result<(), String> {
     let source = || Source::new("definition.isa", text);
     let (whole, again) = (told(load_with(source(), &Shipped)), told(load_known(source(), &Shipped, known)));
@@ -25,7 +25,7 @@ fn check(text: &str, known: &mut KnownMeanings) -> Result<(), String> {
     }
 }
 
-/// Modes and program counters among registers: fields are made for rows, and numbered in their order.
+/// Modes and program counters among registers: rows create fields, which are numbered in the order of the rows.
 const MODES: &str = "machine m \"\"
 memory ram : u16 -> u8
 register r0..r2 : u16
@@ -47,13 +47,13 @@ instructions {
 }
 ";
 
-/// Each text in turn, with what is known of the one before, and back to the first.
+/// Checks each text in turn, with the rows kept from the one before, and back to the first.
 fn check_all(first: &str, texts: &[String]) {
     let mut known = KnownMeanings::default();
     check(first, &mut known).unwrap_or_else(|difference| panic!("{difference}"));
     for text in texts {
         assert_ne!(text, first, "the change is one");
-        // What is wrong with a row is told as long as it is there.
+        // A row's errors are reported as long as they are there.
         for text in [text, text, first] {
             check(text, &mut known).unwrap_or_else(|difference| panic!("{difference}"));
         }
@@ -89,7 +89,7 @@ fn rows_before_may_make_other_fields() {
     );
 }
 
-/// What is told of other rows is told again: overlaps, rows that look alike, cycles and headings.
+/// Findings that involve several rows are reported again: overlaps, rows that look alike, cycles and headings.
 #[test]
 fn what_rows_have_to_do_with_each_other_is_looked_at_again() {
     let text = "machine m \"\"
@@ -126,7 +126,7 @@ instructions with cycles {
     let loaded = load_with(Source::new("m.isa", text), &Shipped);
     assert!(loaded.isa.is_some_and(|isa| isa.groups.len() == 2), "{:?}", loaded.diagnostics);
     check_all(text, &edits.map(|(old, new)| text.replace(old, new)));
-    // A name that is missing is told once, at the first of the rows that are left.
+    // A missing name is reported once, at the first of the remaining rows.
     let missing = text.replace("two | b = a", "thre | b = a");
     let mut known = KnownMeanings::default();
     for text in [missing.replace("3 | a = b", "thre | a = b"), missing] {
@@ -134,7 +134,7 @@ instructions with cycles {
     }
 }
 
-/// One change of a definition: a line removed, doubled, moved, or a letter of it changed.
+/// Makes one change to a definition: a line removed, doubled, moved, or a letter of it changed.
 fn change(lines: &mut Vec<String>, random: &mut Random) {
     let at = random.below(lines.len() as u64) as usize;
     let any = random.pick(lines).clone();
@@ -158,7 +158,7 @@ fn change(lines: &mut Vec<String>, random: &mut Random) {
     }
 }
 
-/// Rows change in every shipped machine; a change in three is taken back, as people do.
+/// Rows change in every shipped machine; every third change is undone, as people do.
 #[test]
 fn shipped_machines_are_read_again_after_random_changes() {
     let (edits, seed) = (setting("LATHE_EDITS", 6), setting("LATHE_SEED", 13));

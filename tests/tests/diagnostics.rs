@@ -1,11 +1,10 @@
-//! Broken definitions and what is said about them.
+//! Broken definitions and their diagnostics.
 //!
-//! Each file in `tests/diagnostics/` carries its expectations in comments on the lines that
-//! cause them: `# !E301 16 bits` is the code and a part of the message. A line that cannot
-//! carry a comment has them on the next one: `# ^!E103 closing quote`. Everything that is
-//! reported must be expected, and everything expected must be reported.
+//! Each file in `tests/diagnostics/` has its expectations in comments on the lines that cause them: `# !E301 16 bits`
+//! is the code and a part of the message. If a line cannot have a comment, its expectations are on the next one:
+//! `# ^!E103 closing quote`. Everything that is reported must be expected, and everything expected must be reported.
 //!
-//! `LATHE_UPDATE=1` writes the expectations as they come out; read them before you keep them.
+//! `LATHE_UPDATE=1` writes the actual diagnostics as expectations; read them before you keep them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +35,7 @@ fn fixtures() -> Vec<PathBuf> {
     files
 }
 
-/// Everything that is wrong with a definition, examples included.
+/// Returns everything that is wrong with a definition, including its examples.
 fn diagnose(text: &str) -> Vec<Diagnostic> {
     let part = "fn twice(x: u8) -> u8 { x + x }\n";
     let files = MemoryFiles([("part.isa".to_owned(), part.as_bytes().to_vec())].into());
@@ -48,7 +47,7 @@ fn diagnose(text: &str) -> Vec<Diagnostic> {
     found
 }
 
-/// The expectations on one line: after each mark, the code and a part of the message.
+/// Returns the expectations on one line: after each mark, the code and a part of the message.
 fn expectations(line: &str, mark: &str, number: usize) -> Vec<Expected> {
     let parts = line.split(mark).skip(1);
     let expected = parts.map(|part| {
@@ -67,7 +66,7 @@ fn expected(text: &str) -> Vec<Expected> {
     all
 }
 
-/// Compares what comes out with what is expected; gives every difference.
+/// Compares the diagnostics with the expectations; returns every difference.
 fn check(name: &str, text: &str) -> Vec<String> {
     let source = Source::new(name, text);
     let mut missing = expected(text);
@@ -90,7 +89,7 @@ fn check(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// The text with the expectations that come out.
+/// Returns the text with the actual diagnostics as expectations.
 fn updated(text: &str) -> String {
     let source = Source::new("", text);
     let mut found: Vec<(usize, String)> = Vec::new();
@@ -156,7 +155,7 @@ fn a_beginners_mistake_is_told_once() {
     }
 }
 
-/// A definition with one more line, or one more statement in place of the meaning of `foo`.
+/// Returns a definition with one more line, or with another statement as the meaning of `foo`.
 fn starter(line: &str, meaning: &str) -> String {
     format!(
         "machine starter \"My first machine\"\nmemory ram : u16 -> u8\npc pc : u16 in ram\nregister a, x : u8\n\
@@ -165,7 +164,7 @@ fn starter(line: &str, meaning: &str) -> String {
     )
 }
 
-/// What people write who know other languages: one message, which names what there is here.
+/// Words that people know from other languages give one message, which names Lathe's equivalent.
 #[test]
 fn words_of_other_languages_lead_to_what_there_is_here() {
     let lines = [
@@ -201,7 +200,7 @@ fn words_of_other_languages_lead_to_what_there_is_here() {
     }
 }
 
-/// They are ordinary names for functions.
+/// These words are ordinary names for functions.
 #[test]
 fn functions_may_have_such_names() {
     for name in ["jump", "goto", "repeat", "loop", "print", "write", "int"] {
@@ -217,8 +216,8 @@ fn a_block_may_end_on_the_line_of_its_last_row() {
     assert_eq!(diagnose(&pseudos), []);
 }
 
-/// A fix does away with what it answers: applied by itself, its finding is gone. Safe ones together
-/// leave no error behind that they answered, and make none.
+/// A fix removes its finding when applied by itself. All safe fixes together remove the errors that they answer, and
+/// cause none.
 #[test]
 fn fixes_mend_what_they_answer() {
     let (mut safe, mut all) = (0, 0);
@@ -230,7 +229,7 @@ fn fixes_mend_what_they_answer() {
             for fix in &diagnostic.fixes {
                 let mut changed = text.clone();
                 changed.replace_range(fix.span.range(), &fix.text);
-                // Elsewhere the same mistake may come up, which was told only once.
+                // The same mistake may show up elsewhere, since it was reported only once.
                 let start = diagnostic.primary.span.start;
                 let same =
                     |other: &Diagnostic| other.message == diagnostic.message && other.primary.span.start == start;
@@ -241,7 +240,7 @@ fn fixes_mend_what_they_answer() {
         let fixed = apply_safe(&text, FileId(0), &found);
         if fixed.count > 0 {
             safe += fixed.count;
-            // A row that can be read at last may turn out to do something other than its example says.
+            // A row that becomes readable may do something other than its example says.
             let counts = |one: &&Diagnostic| one.severity() == Severity::Error && one.code != codes::EXAMPLE_FAILS;
             let errors = |found: &[Diagnostic]| found.iter().filter(counts).count();
             let left = diagnose(&fixed.text);

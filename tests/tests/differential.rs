@@ -14,20 +14,21 @@ use lathe_tests::definitions::definition;
 use lathe_tests::differential::{Contestant, Disagreement, compare, generate, later, play, save, text};
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
 
-/// Steps one at a time are slow, and programs do not need many of them to differ.
+/// Reduces the programs for single steps: these are slow, and differences show in few programs.
 const SINGLE_STEPS: u64 = 16;
-/// Programs that go from engine to engine differ soon or not at all.
+/// Reduces the programs that go from engine to engine: they differ soon or not at all.
 const TURNS: u64 = 4;
-/// Cells that a machine of usual size has no more of.
+/// The most cells of a machine of ordinary size.
 const CELLS: u64 = 1 << 17;
-/// Programs for each generated definition.
+/// How many programs each generated definition gets.
 const PROGRAMS: u64 = 4;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Compares the programs of one machine, divided by this many, and by more if there is much memory to compare.
+/// Compares the programs of one machine, their number divided by this one, and by more if there is much memory to
+/// compare.
 fn check(isa: &Arc<Isa>, machine: &str, engine: &Contestant, divided_by: u64) {
     let cells: u64 = isa.memories.iter().filter(|memory| !memory.is_large()).map(|memory| memory.last() + 1).sum();
     let divided_by = divided_by * (cells / CELLS).max(1);
@@ -105,7 +106,7 @@ fn generated_definitions() {
     }
 }
 
-/// All engines run one another's code, wherever the cells are the same.
+/// All engines run each other's code, wherever the cells are the same.
 #[test]
 fn engines_that_share_code() {
     for machine in lathe_machines::ALL {
@@ -115,8 +116,8 @@ fn engines_that_share_code() {
     }
 }
 
-/// Compiled code arrives while the interpreter goes on: after two more pieces have been ordered, or whenever
-/// another thread is done with it.
+/// Compiled code arrives while the interpreter goes on: after two more jobs have been ordered, or whenever another
+/// thread has finished it.
 #[test]
 fn code_that_arrives_later() {
     for machine in lathe_machines::ALL {
@@ -130,7 +131,7 @@ fn code_that_arrives_later() {
     }
 }
 
-/// One run on one engine, the next on another: a state goes from one to the other as it is.
+/// Each run is on another engine than the last: they pass on the state unchanged.
 struct TakingTurns {
     engines: [Box<dyn Engine>; 3],
     next: usize,
@@ -162,7 +163,7 @@ fn engines_that_take_turns() {
     }
 }
 
-/// The engines for single steps, on which a program is as good as many vectors.
+/// The engines for single steps; a program tests them as well as many vectors do.
 #[test]
 fn engines_for_single_steps() {
     for machine in lathe_machines::ALL {
@@ -172,7 +173,7 @@ fn engines_for_single_steps() {
     }
 }
 
-/// How many of a machine's programs come to something.
+/// How many of a machine's programs reach each goal.
 #[derive(Debug, Default)]
 struct Reached {
     compiled: u64,
@@ -185,7 +186,7 @@ struct Reached {
     wrapped: u64,
 }
 
-/// What the generated programs are made for happens, and not once in a while.
+/// Generated programs do what they are made for, and not just occasionally.
 #[test]
 fn generated_programs_reach_what_they_are_made_for() {
     const PROGRAMS: u64 = 400;

@@ -1,5 +1,5 @@
-//! Machines against emulators that others wrote: one instruction at a time from random states, all registers, flags, cells
-//! and cycles compared after it. And their encodings against another assembler.
+//! Machines against emulators that others wrote: one instruction at a time from random states, comparing all registers,
+//! flags, cells and cycles. And their encodings against another assembler.
 //!
 //! `LATHE_STATES` sets how many states each machine gets (20,000 if not set), `LATHE_SEED` where they start.
 
@@ -25,14 +25,14 @@ fn machine(name: &str) -> Arc<Isa> {
     Arc::new(lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("its definition is right"))
 }
 
-/// A folder for what a test makes.
+/// Returns a folder for the files of a test.
 fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     folder
 }
 
-/// What a program answers to a text.
+/// Returns a program's answer to a text.
 fn ask(command: &mut Command, input: String) -> String {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("it has an input");
@@ -56,7 +56,7 @@ mod avr {
     const FLASH: MemoryId = MemoryId(0);
     const DATA: MemoryId = MemoryId(1);
 
-    /// What memories hold before an instruction; tests/emulators/avr.c says the same.
+    /// Returns the contents of memories before an instruction; tests/emulators/avr.c does the same.
     fn filled(seed: u64, at: u64) -> u64 {
         (at.wrapping_mul(0x9E37).wrapping_add(seed.wrapping_mul(0x6A09)) >> 3) & 0xFFFF
     }
@@ -77,7 +77,7 @@ mod avr {
     }
 
     impl Case {
-        /// A state for this instruction, if there is one that a chip defines what to do with.
+        /// Returns a state for this instruction, if there is one in which a chip's behaviour is defined.
         fn new(isa: &Isa, random: &mut Random) -> Option<Case> {
             let mut words = [random.below(0x10000), random.below(0x10000)];
             if random.once_in(4) {
@@ -85,7 +85,8 @@ mod avr {
                 let register = random.below(32);
                 words[0] = 0x1000 | ((register & 16) << 5) | (register << 4) | (register & 15);
             }
-            // What is skipped should be an instruction; and simavr takes some of adiw and sbiw for those of two words.
+            // The skipped word should be an instruction; and simavr takes some of adiw and sbiw for two-word
+            // instructions.
             let next = isa.decode(window([words[1]], isa.code_memory().cell));
             if random.once_in(2) || next.is_none() || words[1] & 0xFE0C == 0x960C {
                 words[1] = 0x9000 | random.below(0x400) & !0xF; // lds or sts, to be skipped
@@ -111,7 +112,7 @@ mod avr {
                 "cbi" | "sbi" | "sbic" | "sbis" => words[0] = words[0] & !0xF8 | (0x11 + random.below(3)) << 3,
                 _ => {}
             }
-            // What a pointer does that is changed and used at the same time is not defined.
+            // Changing a pointer and using it at the same time is undefined.
             if matches!(name, "ld" | "st" | "lpm") && decoded.operands[0] >= 26 {
                 return None;
             }
@@ -125,7 +126,7 @@ mod avr {
             format!("{pc:x} {sp:x} {status:x} {seed:x} {first:x} {second:x}{registers}\n")
         }
 
-        /// The state after it, written as the emulator does.
+        /// Returns the state after the instruction, in the emulator's form.
         fn step(
             &self,
             isa: &Isa,
@@ -195,7 +196,7 @@ mod avr {
         }
     }
 
-    /// What is printed for random instructions, assembled by GNU as.
+    /// The text printed for random instructions, assembled by GNU as.
     #[test]
     fn encodings_are_those_of_gas() {
         let name = "avr::encodings_are_those_of_gas";
@@ -212,7 +213,7 @@ mod avr {
             let window = window(words, isa.code_memory().cell);
             let Some(decoded) = isa.decode(window) else { continue };
             let line = disassembler::instruction(&isa, &decoded, 0x800, |_, _| None);
-            // Distances from the instruction, which stands somewhere else there.
+            // Distances from the instruction, which has another address there.
             let line = match line.split_once(" 0x") {
                 Some((word, target)) if word.starts_with("br") || word.starts_with('r') => {
                     let target = i64::from_str_radix(target, 16).expect("an address");
@@ -224,7 +225,7 @@ mod avr {
             cells.extend(&words[..isa.instruction(decoded.instruction).encoding.cells as usize]);
         }
         let folder = scratch("gas");
-        // With room for jumps to both sides.
+        // Leaves room for jumps in both directions.
         let text = format!(".space 4096\n{text}.space 4096\n");
         std::fs::write(folder.join("all.s"), text).expect("it can be written");
         let run = |command: &mut Command| command.current_dir(&folder).status().expect("it starts").success();
@@ -246,10 +247,10 @@ mod i8051 {
     const DATA: MemoryId = MemoryId(1);
     const XRAM: MemoryId = MemoryId(2);
 
-    /// The special function registers that are compared, and nothing but registers in uCsim.
+    /// The special function registers that are compared, and that are just registers in uCsim.
     const REGISTERS: [u64; 6] = [0x81, 0x82, 0x83, 0xD0, 0xE0, 0xF0];
 
-    /// What is written to both before an instruction; everything else is as the one before it left it.
+    /// What is written to both before an instruction; everything else is as the one before left it.
     struct Case {
         pc: u64,
         bytes: [u64; 3],
@@ -267,7 +268,7 @@ mod i8051 {
             let decoded = isa.decode(window(bytes, isa.code_memory().cell))?;
             let instruction = isa.instruction(decoded.instruction);
             let b = random.value(8);
-            // Ports and timers are devices there, and a division by 0 leaves what it likes.
+            // Ports and timers are devices here, and the result of a division by 0 is undefined.
             let plain = |(field, value): (&FieldId, &u64)| {
                 let is_named = |name: &str| isa.field(*field).spellings.iter().any(|(known, _)| known == name);
                 match value {
@@ -290,7 +291,7 @@ mod i8051 {
             })
         }
 
-        /// What is set, done and asked there.
+        /// Returns the commands that set, execute and query there.
         fn commands(&self) -> String {
             let [first, second, third] = self.bytes;
             let mut text = format!("set mem rom {} {first} {second} {third}\n", self.pc);
@@ -350,10 +351,10 @@ mod i8051 {
         external: u64,
     }
 
-    /// The cells of one line of a dump, after its address.
+    /// Returns the cells of one line of a dump, after its address.
     fn cells(line: &str, count: usize) -> Vec<u64> {
         let words: Vec<&str> = line.split_whitespace().skip(1).collect();
-        // A register that has a name there: `0xe0 ACC: 0b10000000 0x80 '.' 128`.
+        // A named register: `0xe0 ACC: 0b10000000 0x80 '.' 128`.
         let named = words.iter().skip(1).find_map(|word| word.strip_prefix("0x"));
         let words = if line.contains(": ") { named.into_iter().collect() } else { words };
         words.into_iter().take(count).filter_map(|word| u64::from_str_radix(word, 16).ok()).collect()
@@ -364,7 +365,7 @@ mod i8051 {
         word.and_then(|word| usize::from_str_radix(word, 16).ok()).unwrap_or(0)
     }
 
-    /// What uCsim said after each step.
+    /// Returns what uCsim printed after each step.
     fn answers(text: &str) -> Vec<Answer> {
         let after_steps = text.split("Stop at 0x").skip(1);
         let answer = |text: &str| {
@@ -372,13 +373,13 @@ mod i8051 {
             let (ticks, rest) = rest.split_once(" ticks")?;
             let dumps = rest.lines().skip_while(|line| !line.starts_with("F 0x")).filter(|line| line.starts_with("0x"));
             let dumps: Vec<&str> = dumps.take_while(|line| !line.starts_with("0xf000")).collect();
-            // A line of the memory goes as far as the next one, which is sooner where a label is.
+            // A line of a memory dump ends at the next line's address, which is sooner where a label is.
             let lines = dumps.iter().take_while(|line| !line.contains(": "));
             let starts: Vec<usize> = lines.map(|line| address(line)).chain([0x100]).collect();
             let (memory, rest) = dumps.split_at_checked(starts.len() - 1)?;
             let memory = memory.iter().zip(starts.windows(2));
             Some(Answer {
-                // It counts on beyond the last address.
+                // It counts on past the last address.
                 pc: u64::from_str_radix(pc, 16).ok()? & 0xFFFF,
                 cycles: ticks.parse::<u64>().ok()? / 12,
                 memory: memory.flat_map(|(line, starts)| cells(line, starts[1] - starts[0])).collect(),

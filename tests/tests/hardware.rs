@@ -1,9 +1,10 @@
-//! The cores of `lathe hdl` against the reference interpreter, after every instruction: the programs that come with the
-//! machines, and generated ones.
+//! The cores of `lathe hdl` against the reference interpreter, after every instruction: on the programs that ship with
+//! the machines, and on generated ones.
 //!
-//! A plain run compares a million instructions of each machine that ships, and of a few others: compiling a model takes longer than running
-//! it. `cargo xtask cosim` takes all of them, and more of everything: it sets `LATHE_COSIM` to the number of
-//! instructions for each machine that ships. `LATHE_SEED` sets where the seeds of generated programs start.
+//! A plain run compares a million instructions of each machine that ships, and of a few others: compiling a model takes
+//! longer than running it. `cargo xtask cosim` compares all machines, and more of everything: it sets `LATHE_COSIM` to
+//! the number of instructions for each machine that ships. `LATHE_SEED` sets where the seeds of generated programs
+//! start.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,19 +21,20 @@ use lathe_tests::differential::generate;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Interpreter, State};
 
-/// Instructions that are compared for each machine in a plain run.
+/// How many instructions a plain run compares for each machine.
 const INSTRUCTIONS: u64 = 1_000_000;
-/// Generated programs for each machine at least, however many instructions there were before.
+/// The fewest generated programs for each machine, however many instructions have already been compared.
 const PROGRAMS: u64 = 40;
-/// What a generated program for a machine that does not ship counts for besides its instructions: some end at once.
+/// How many instructions a generated program counts for in addition to its own, on a machine that does not ship: some
+/// programs end at once.
 const COUNTED: u64 = 100;
-/// Instructions of each generated program at most. Those that do not end by themselves go round in circles.
+/// The most instructions of a generated program. Programs that do not end by themselves go round in circles.
 const GENERATED: u64 = 3_000;
-/// Instructions of each program that comes with a machine at most, in a plain run and in a long one.
+/// The most instructions of a program that ships with a machine, in a plain run and in a long one.
 const LIMITS: [u64; 2] = [200_000, 5_000_000];
-/// How long nothing is said.
+/// The time between progress messages.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What programs that read find at their console.
+/// The console input for programs that read it.
 const INPUT: &[u8] = b"12 34\nHello, world!\n7\n";
 
 fn number(variable: &str) -> Option<u64> {
@@ -55,7 +57,7 @@ impl Files for Folder {
     }
 }
 
-/// The programs of a machine that assemble by themselves.
+/// Returns the programs of a machine that assemble by themselves.
 fn programs(isa: &Isa, name: &str) -> Vec<(PathBuf, Image)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../machines").join(name).join("programs");
     let mut paths: Vec<PathBuf> =
@@ -70,7 +72,7 @@ fn programs(isa: &Isa, name: &str) -> Vec<(PathBuf, Image)> {
     paths.into_iter().filter_map(build).collect()
 }
 
-/// The state in which a program begins.
+/// Returns the state in which a program begins.
 fn loaded(isa: &Isa, image: &Image) -> State {
     let mut state = State::new(isa);
     for segment in &image.segments {
@@ -88,7 +90,7 @@ fn check(name: &str) {
     check_definition(name, &isa, definition, &programs, true);
 }
 
-/// Compares a core with the interpreter on everything there is for its machine.
+/// Compares a core with the interpreter on all programs for its machine.
 fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(PathBuf, Image)], is_always_done: bool) {
     let long = number("LATHE_COSIM");
     let limit = LIMITS[usize::from(long.is_some())];
@@ -107,8 +109,8 @@ fn check_definition(name: &str, isa: &Arc<Isa>, definition: &str, programs: &[(P
     compare_all(&model, name, isa, programs, (wanted, counted, limit));
 }
 
-/// Compares a core with the interpreter on programs, and on generated ones until there have been so many instructions; each of these
-/// counts for some more. Programs end after a limit.
+/// Compares a core with the interpreter on programs, each up to a limit, and on generated ones until enough
+/// instructions have been compared; each generated program counts for some more.
 fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image)], numbers: (u64, u64, u64)) {
     let (wanted, counted, limit) = numbers;
     let since = Instant::now();
@@ -119,7 +121,8 @@ fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image
         total += model.compare(start, limit).unwrap_or_else(|difference| panic!("{}: {difference}", path.display()));
         progress.tell(name, &total, wanted);
     }
-    // They run for long, so this is the speed of a comparison; a generated program ends soon, and to begin takes it longer.
+    // These programs run for long, so this is the speed of a comparison; generated programs end soon, and starting one
+    // takes longer.
     let speed = total.cycles as f64 / since.elapsed().as_secs_f64() / 1e6;
     let first = number("LATHE_SEED").unwrap_or(1);
     let mut seed = first;
@@ -138,7 +141,7 @@ fn compare_all(model: &Model, name: &str, isa: &Isa, programs: &[(PathBuf, Image
     );
 }
 
-/// A line now and then about what takes long.
+/// Prints a line now and then about what takes long.
 struct Progress {
     told: Instant,
 }
@@ -186,7 +189,7 @@ fn all_machines_are_there() {
     assert_eq!(known, all);
 }
 
-/// Mistakes in a core of hex8 or in what is around it, each with what is replaced: the file, the text, and another.
+/// Mistakes in a core of hex8 or in the code around it: the file, the text, and its replacement.
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("a borrow too much", "hex8.v", "A_data = (A_2 - B_2);", "A_data = (A_2 - B_2 - 8'd1);"),
     ("a cell that is not written", "bench.v", "if (ram_write[0] && !reset)", "if (ram_write[0] && ram_address[0])"),
@@ -201,7 +204,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("a wrong next address", "hex8.v", "next = pc + 16'd3;", "next = pc + 16'd2;"),
 ];
 
-/// Mistakes made on purpose are found. Each is a model of its own, so a plain run leaves it out.
+/// Deliberate mistakes are found. Each needs a model of its own, so a plain run leaves this out.
 #[test]
 fn mistakes_are_found() {
     if number("LATHE_COSIM").is_none() {
@@ -237,7 +240,7 @@ fn machines_that_do_not_ship() {
         let mut definition = std::fs::read_to_string(&path).expect("the definition is there");
         let load = |definition: &str| Arc::new(lathe_isa::load(definition).isa.expect("the definition is right"));
         if name == "refresh8" {
-            // What its hook stores would have to be taken back if an undefined encoding followed it.
+            // The hook's store would have to be undone if an undefined encoding followed it.
             let refused = lathe_hdl::generate(&load(&definition), &[], &lathe_hdl::Program::default());
             let refused = refused.expect_err("an undefined encoding faults after the hook has stored");
             assert!(refused.to_string().contains("undefined encoding"), "{refused}");
@@ -247,7 +250,7 @@ fn machines_that_do_not_ship() {
     }
 }
 
-/// Machines that nobody designed. One that cannot become hardware must be refused, and most must not be.
+/// Machines that nobody designed. Those that cannot become hardware must be refused, and most must not be.
 #[test]
 fn generated_definitions() {
     const DEFINITIONS: u64 = 12;
@@ -267,8 +270,8 @@ fn generated_definitions() {
     assert!(refused <= DEFINITIONS / 2, "{refused} of {DEFINITIONS} definitions are refused");
 }
 
-/// Instructions in parts do what they do in one piece: of machines that ship, of those with maps, views and `on step` that do not, and
-/// of machines that nobody designed.
+/// Instructions in parts do the same as in one piece: on machines that ship, on test machines with maps, views and
+/// `on step`, and on machines that nobody designed.
 #[test]
 fn cores_in_parts() {
     let is_long = number("LATHE_COSIM").is_some();
@@ -321,7 +324,7 @@ fn small_cores() {
     }
 }
 
-/// Registers that one branch reads and another does not; that are named in two ways; that an operand has other numbers for.
+/// Registers that one branch reads and another does not; that have two names; that another operand numbers differently.
 const IN_A_MEMORY: &str = "
 machine memory8 \"Registers in a memory\"
 memory ram : u8 -> u8
@@ -342,7 +345,7 @@ instructions {
 }
 ";
 
-/// The machine that a small core is the core of does what the machine does that it was made of, instruction by instruction.
+/// The machine of a small core does the same as the original, instruction by instruction.
 #[test]
 fn a_machine_with_registers_in_a_memory_is_the_same_machine() {
     let mut found = Vec::new();

@@ -1,7 +1,8 @@
-//! What other tools say about the cores of `lathe hdl`: Verilator as a reader, Yosys as a synthesiser, Icarus as a simulator
-//! of the text, of the gates that Yosys makes from it, and of the whole board with its serial port.
+//! Other tools on the cores of `lathe hdl`: Verilator as a linter, Yosys as a synthesiser, Icarus as a simulator of the
+//! text, of the gates that Yosys makes from it, and of the whole board with its serial port.
 //!
-//! Synthesis takes long, so a plain run does it for two machines; `LATHE_COSIM` (`cargo xtask cosim`) does it for the five small ones.
+//! Synthesis takes long, so a plain run does it for two machines; `LATHE_COSIM` (`cargo xtask cosim`) does it for the
+//! five small ones.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("hardware_tools").join(name)
 }
 
-/// A short program for each of the small machines, and what it prints. stack8a cannot print, so it halts.
+/// Returns a short program for a small machine, and its output. stack8a cannot print, so it halts.
 fn sample(name: &str) -> (&'static str, &'static str) {
     match name {
         "quad8" => (" li a, 72\n out a\n li a, 105\n out a\n halt\n", "Hi"),
@@ -35,7 +36,7 @@ fn sample(name: &str) -> (&'static str, &'static str) {
     }
 }
 
-/// The hardware of a machine that ships, with a program in its memories.
+/// Writes the hardware of a machine that ships, with a program in its memories.
 fn with_program(name: &str, folder: &Path, text: &str) {
     let (isa, definition) = machine(name);
     with_program_of(&isa, definition, folder, text);
@@ -56,7 +57,7 @@ fn with_program_of(isa: &Isa, definition: &str, folder: &Path, text: &str) {
     write(isa, definition, &program, folder).expect("it can be written");
 }
 
-/// Machines that cannot become hardware, and what is said of them.
+/// Machines that cannot become hardware, and the reason given.
 const REFUSED: [(&str, &str); 1] = [("gameboy", "code that is fetched through a map")];
 
 /// Every machine that ships becomes hardware, or is refused with a reason.
@@ -76,7 +77,7 @@ fn every_machine_becomes_hardware_or_is_refused() {
     }
 }
 
-/// Verilator's reader has nothing to say, neither about the core nor about the board.
+/// Verilator reports nothing, neither about the core nor about the board.
 #[test]
 fn verilator_reads_every_core_without_a_warning() {
     let Some(verilator) = tools::find("Verilator's warnings", "verilator") else { return };
@@ -97,7 +98,7 @@ fn verilator_reads_every_core_without_a_warning() {
     }
 }
 
-/// A machine may have the names that a core has, in both styles.
+/// A machine may use the names that a core uses, in both styles.
 #[test]
 fn names_of_a_core_may_be_names_of_a_machine() {
     let Some(verilator) = tools::find("names in Verilog", "verilator") else { return };
@@ -133,7 +134,7 @@ fn icarus_prints_the_console() {
     }
 }
 
-/// A register that `on reset` takes from the program.
+/// A register that `on reset` sets from the program.
 #[test]
 fn icarus_begins_as_on_reset_says() {
     let test = "registers at reset";
@@ -153,7 +154,7 @@ fn icarus_begins_as_on_reset_says() {
     }
 }
 
-/// The program's bytes leave the board at its serial port, one bit after the other.
+/// The program's output leaves the board through its serial port, one bit after the other.
 #[test]
 fn the_board_sends_the_console() {
     let (Some(iverilog), Some(vvp)) = (tools::find("the board", "iverilog"), tools::find("the board", "vvp")) else {
@@ -177,7 +178,8 @@ fn the_board_sends_the_console() {
     }
 }
 
-/// Gives pairs of numbers to the unit that divides, one after the other, and prints what it says and how many cycles it took.
+/// Gives pairs of numbers to the division unit, one after the other, and prints its answers and how many cycles each
+/// took.
 const DIVIDER: &str = "module check #(parameter W = 8);
   reg clk = 1'b0;
   reg start = 1'b0;
@@ -208,8 +210,8 @@ const DIVIDER: &str = "module check #(parameter W = 8);
 endmodule
 ";
 
-/// Everything that there is to divide in few bits; of more, the ends of the range, powers of two and their neighbours, and random
-/// numbers, whose seed is told.
+/// Returns the operands: all numbers at small widths; at larger ones the ends of the range, powers of two and their
+/// neighbours, and random numbers, whose seed is printed.
 fn divided(bits: u32, seed: u64) -> Vec<(u64, u64)> {
     let mask = u64::MAX >> (64 - bits);
     if bits <= 8 {
@@ -232,8 +234,8 @@ fn divided(bits: u32, seed: u64) -> Vec<(u64, u64)> {
     all
 }
 
-/// The unit that divides gives what the operators of definitions give. What it does does not depend on its width: in up to 8 bits all
-/// numbers are divided, in more of them some.
+/// The division unit computes what the operators of definitions do. Its algorithm does not depend on its width: up to 8
+/// bits all numbers are divided, at larger widths some.
 #[test]
 fn the_unit_divides() {
     let test = "the unit that divides";
@@ -263,7 +265,7 @@ fn the_unit_divides() {
     }
 }
 
-/// The gates that Yosys makes for an iCE40 print what the text prints; nothing became a latch.
+/// The gates that Yosys makes for an iCE40 print what the text prints; nothing becomes a latch.
 #[test]
 fn gates_print_the_console() {
     let test = "the gates";
@@ -281,7 +283,7 @@ fn gates_print_the_console() {
         let folder = folder("gates").join(name);
         let (text, expected) = sample(name);
         with_program(name, &folder, text);
-        // Shifts become gates first, as `lathe hdl --report` has it.
+        // Shifts become gates first, as in `lathe hdl --report`.
         let script = format!(
             "read_verilog {name}.v; proc; opt_clean; select -assert-none t:$dlatch; synth_ice40 -top {name} -run begin:coarse; techmap t:$shl t:$shr t:$sshr; synth_ice40 -top {name} -run coarse:; stat; write_verilog -noattr gates.v"
         );

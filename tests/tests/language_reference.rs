@@ -1,10 +1,9 @@
-//! The language reference, run: every example of `docs/language.md` is a definition that does
-//! what the page says, and every diagnostic and limit stands in its tables.
+//! The language reference, executed: every example of `docs/language.md` is a definition that does what the page says,
+//! and every diagnostic and limit is in its tables.
 //!
-//! A block marked `isa` loads without an error and its examples come out. One marked
-//! `isa,error E301` gives that code and no other error. A block without a `machine` line is
-//! a fragment: what it does not declare itself is taken from [`PREAMBLE`]. One marked
-//! `isa,file name.isa` is a file that the blocks after it can extend and include.
+//! A block marked `isa` loads without an error and its examples pass. One marked `isa,error E301` gives that code and
+//! no other error. A block without a `machine` line is a fragment: [`PREAMBLE`] provides what it does not declare
+//! itself. One marked `isa,file name.isa` is a file that later blocks can extend and include.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +14,7 @@ use lathe_base::{Severity, Source, limits};
 use lathe_isa::codes;
 use lathe_tests::pages::{check_limits, check_links};
 
-/// What fragments are completed with: each line unless the fragment declares one of its names.
+/// The lines that complete fragments: each unless the fragment declares one of its names.
 const PREAMBLE: [(&str, &[&str]); 8] = [
     ("memory ram : u16 -> u8", &["ram", "prog"]),
     ("pc pc : u16 in ram", &["pc", "ip"]),
@@ -27,7 +26,7 @@ const PREAMBLE: [(&str, &[&str]); 8] = [
     ("device console : stream", &["console"]),
 ];
 
-/// One block of the page: the line it begins on, its mark, its text.
+/// One block of the page: the number of its first line, its mark, its text.
 struct Example {
     line: usize,
     mark: String,
@@ -58,7 +57,7 @@ fn examples(page: &str) -> Vec<Example> {
     examples
 }
 
-/// The names that a fragment declares, as far as they stand at the beginning of a line.
+/// Returns the names that a fragment declares at the beginning of lines.
 fn declared(text: &str) -> BTreeSet<&str> {
     let mut names = BTreeSet::new();
     for line in text.lines() {
@@ -86,7 +85,7 @@ fn completed(text: &str) -> String {
     whole + text
 }
 
-/// The codes of all errors, examples included.
+/// Returns the codes of all errors, including those of examples.
 fn errors(text: &str, files: &MemoryFiles) -> Vec<String> {
     let loaded = lathe_isa::load_with(Source::new("example.isa", text), files);
     let mut found = loaded.diagnostics.into_sorted();

@@ -1,5 +1,5 @@
-//! The MSP430 against the simulator of mspdebug, which shares nothing with Lathe: single instructions in random
-//! states, one script for all of them. `LATHE_STATES` and `LATHE_SEED` set how many and which.
+//! The MSP430 against the simulator of mspdebug, which shares nothing with Lathe: single instructions in random states,
+//! all in one script. `LATHE_STATES` and `LATHE_SEED` set how many and which.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use lathe_tests::random::Random;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State};
 
-/// The bytes that are set before an instruction and compared after it. Pointers lie well inside.
+/// The bytes that are set before an instruction and compared after it. Pointers are well inside.
 const CODE: Range<u64> = 0x4000..0x4010;
 const DATA: Range<u64> = 0x0200..0x0240;
 const POINTERS: Range<u64> = 0x0210..0x0230;
@@ -26,16 +26,16 @@ struct Machine {
     data: Vec<u64>,
 }
 
-/// A word, with the source and the destination in it: each a register and whether it is in memory.
+/// Returns an instruction word, with its source and destination: each a register and whether it is in memory.
 fn instruction(random: &mut Random) -> (u64, Vec<(u64, u64)>) {
-    // The program counter is no pointer here, and the constant generator none in a destination.
+    // The program counter is never a pointer here, and the constant generator never one in a destination.
     let general = |random: &mut Random| random.within(4..16);
     let source = |random: &mut Random| match random.below(8) {
         0 => (*random.pick(&[0, 2]), *random.pick(&[0, 1])),
         1 => (*random.pick(&[2, 3]), random.within(2..4)),
         2 => (3, random.below(4)),
         3 => (0, 3),
-        // A byte at `@sp+` moves it by two, as TI says, but there by one.
+        // Reading a byte at `@sp+` adds two to `sp`, as TI says, but one in the simulator.
         4 => (1, random.below(3)),
         _ => (general(random), random.below(4)),
     };
@@ -65,7 +65,7 @@ fn instruction(random: &mut Random) -> (u64, Vec<(u64, u64)>) {
     }
 }
 
-/// The number with no digit above 9: what `dadd` makes of others is left open.
+/// Limits each digit of a number to 9: what `dadd` does with others is undefined.
 fn decimal(number: u64) -> u64 {
     (0..16).map(|digit| (number >> (4 * digit) & 15).min(9) << (4 * digit)).sum()
 }
@@ -85,7 +85,7 @@ impl Machine {
             let is_pointer = at == 1 || operands.iter().any(|(own, how)| *own == at as u64 && *how != 0);
             *register = if is_pointer { pointer(random) } else { digits(random.value(16)) };
         }
-        // The processor is on, and what the status has besides flags is 0.
+        // The processor is on, and the status bits other than flags are 0.
         (registers[0], registers[1]) = (CODE.start, registers[1] & !1);
         (registers[2], registers[3]) = (random.below(8) | random.below(2) << 8, 0);
         let mut code = vec![word & 0xFF, word >> 8];
@@ -105,7 +105,7 @@ impl Machine {
         Machine { registers, code, data }
     }
 
-    /// The commands that set it, do one step and show it.
+    /// Writes the commands that set the state, do one step and show it.
     fn script(&self, text: &mut String) {
         for (number, value) in self.registers.iter().enumerate() {
             let _ = writeln!(text, "set {number} {value:#x}");
@@ -133,8 +133,8 @@ impl Machine {
     }
 }
 
-/// The states that mspdebug shows. Registers are shown after every command that sets one, `( PC: 0c000)  ( R4: 01234)`
-/// and so on; memory only at the end of a state, as `    0c000: 05 54 00 00 |.T..|`.
+/// Reads the states that mspdebug shows. Registers are shown after every command that sets one,
+/// `( PC: 0c000)  ( R4: 01234)` and so on; memory only at the end of a state, as `    0c000: 05 54 00 00 |.T..|`.
 fn states(output: &str) -> Vec<Machine> {
     let mut states = Vec::new();
     let mut registers = [0; 16];
@@ -152,7 +152,7 @@ fn states(output: &str) -> Vec<Machine> {
         bytes.extend(shown.filter_map(|byte| u64::from_str_radix(byte, 16).ok()));
         let code = (CODE.end - CODE.start) as usize;
         if bytes.len() == code + (DATA.end - DATA.start) as usize {
-            // It keeps what is written to the constant generator, and never reads it.
+            // It keeps what is written to the constant generator, but never reads it.
             registers[3] = 0;
             let data = bytes.split_off(code);
             states.push(Machine { registers, code: std::mem::take(&mut bytes), data });

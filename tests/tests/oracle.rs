@@ -1,6 +1,5 @@
-//! The reference interpreter against the hand-written models in `oracle`, one step at a
-//! time: random states for every first byte, values biased to the edges, registers aliased,
-//! pointers at the wrap, stores into the next instruction.
+//! The reference interpreter against the hand-written models in `oracle`, one step at a time: random states for every
+//! first byte, values biased to the edges, aliased registers, pointers at the wrap, stores into the next instruction.
 //!
 //! `LATHE_STATES` sets how many states each first byte gets (2,000 if not set, 10,000 in `cargo xtask nightly`), and
 //! `LATHE_SEED` where the random numbers start.
@@ -13,7 +12,7 @@ use lathe_tests::random::Random;
 use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 use oracle::Model;
 
-/// One machine twice: as the definition says, and as the oracle says.
+/// One machine twice: as the definition and as the oracle describe it.
 struct Pair {
     isa: Arc<Isa>,
     interpreter: Interpreter,
@@ -93,7 +92,7 @@ impl Pair {
         assert_eq!(output, console.output, "output, {}", describe());
     }
 
-    /// Both memories whole: nothing was written that the oracle does not know of.
+    /// Compares both memories whole: nothing was written that the oracle does not know of.
     fn compare_memories(&self) {
         for (memory, (name, _)) in self.model.memories().iter().enumerate() {
             let expected = self.model.memory(name).iter().map(|cell| u64::from(*cell)).zip(0u64..);
@@ -129,8 +128,8 @@ fn random_steps(name: &str) {
     println!("{name}: {} states compared", 256 * states);
 }
 
-/// A random state with the opcode at pc: registers alike now and then, pointers near the
-/// code, all operand bytes random.
+/// Prepares a random state with the opcode at pc: sometimes equal registers, pointers near the code, all operand bytes
+/// random.
 fn prepare(pair: &mut Pair, opcode: u64, random: &mut Random) {
     let shared = random.value(16);
     let registers: Vec<_> = pair.model.registers().to_vec();
@@ -275,7 +274,7 @@ fn duo16_byte_operations_exhaustively() {
     }
 }
 
-/// The fault that the comparison of outcomes does not look into: an undefined byte, and a trap.
+/// The faults' details, which the comparison of outcomes ignores: an undefined byte, and a trap.
 #[test]
 fn faults_say_what_happened() {
     for (name, cell) in [("quad8", 0xBF), ("stack8a", 0x03)] {

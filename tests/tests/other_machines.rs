@@ -1,6 +1,5 @@
-//! Machines that nobody planned, written from the language reference: they load without a
-//! word, their examples come out, and programs run on them. Together with the five they use
-//! everything that the language can say.
+//! Machines that nobody planned, written from the language reference: they load without a diagnostic, their examples
+//! pass, and programs run on them. Together with the machines that ship they use everything in the language.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +25,7 @@ fn load(name: &str) -> Arc<Isa> {
     isa
 }
 
-/// The cells of a program: each line a mnemonic and the bits of its operands.
+/// Returns the cells of a program: each line is a mnemonic and the bits of its operands.
 fn program(isa: &Isa, lines: &[(&str, &[u64])]) -> Vec<u64> {
     let mut all = Vec::new();
     for (mnemonic, operands) in lines {
@@ -75,7 +74,7 @@ impl Device for Panel {
     type Saved = Vec<(u64, u64)>;
 
     fn read(&mut self, _operation: DeviceOperation, arguments: &[u64]) -> Option<u64> {
-        // More bits than a value of the bus has; the rest must not be seen.
+        // More bits than a value of the bus has; the excess must not show.
         Some(0xFF0 + arguments[0] * 2)
     }
 

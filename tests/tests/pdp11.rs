@@ -1,5 +1,5 @@
-//! The PDP-11 against SIMH, an emulator that shares nothing with Lathe: single instructions in random states, one
-//! script for all of them. `LATHE_STATES` and `LATHE_SEED` set how many and which.
+//! The PDP-11 against SIMH, an emulator that shares nothing with Lathe: single instructions in random states, all in
+//! one script. `LATHE_STATES` and `LATHE_SEED` set how many and which.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State};
 
 const CODE: u64 = 0o1000;
-/// The words that are set before an instruction and compared after it. Pointers lie well inside.
+/// The words that are set before an instruction and compared after it. Pointers are well inside.
 const DATA: std::ops::Range<u64> = 0o2000..0o2200;
 const POINTERS: std::ops::Range<u64> = 0o2040..0o2140;
 
@@ -26,7 +26,7 @@ struct Machine {
 /// An operand: its mode and register.
 type Specifier = u64;
 
-/// A word, and the operands in it.
+/// Returns an instruction word, and its operands.
 fn instruction(random: &mut Random) -> (u64, Vec<Specifier>) {
     // Modes 4 and 5 of the program counter read the instruction itself.
     let operand = |random: &mut Random| loop {
@@ -85,7 +85,7 @@ fn before(random: &mut Random) -> Machine {
 const NAMES: [&str; 9] = ["r0", "r1", "r2", "r3", "r4", "r5", "sp", "pc", "psw"];
 
 impl Machine {
-    /// The commands that set it, do one step and show it.
+    /// Writes the commands that set the state, do one step and show it.
     fn script(&self, text: &mut String) {
         for (name, value) in NAMES.iter().zip(self.registers) {
             let _ = writeln!(text, "d {name} {value:o}");
@@ -98,7 +98,7 @@ impl Machine {
         let _ = writeln!(text, "step\ne {}\ne {CODE:o}-{last:o}\ne {:o}-{end:o}", NAMES.join(","), DATA.start);
     }
 
-    /// What a list of values says, in the order of the script.
+    /// Reads a list of values, in the order of the script.
     fn shown(values: &[u64]) -> Machine {
         let mut registers = [0; 9];
         registers.copy_from_slice(&values[..9]);

@@ -1,5 +1,5 @@
-//! The PDP-8 against SIMH, an emulator that shares nothing with Lathe: single instructions in random states, one
-//! script for all of them. `LATHE_STATES` and `LATHE_SEED` set how many and which.
+//! The PDP-8 against SIMH, an emulator that shares nothing with Lathe: single instructions in random states, all in one
+//! script. `LATHE_STATES` and `LATHE_SEED` set how many and which.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State};
 
 /// The words that are set before an instruction and compared after it: in page 0, in the page of the instruction, and
-/// in another one. Pointers lie inside.
+/// in another one. Pointers are inside.
 const WORDS: [Range<u64>; 3] = [0..0o40, 0o200..0o240, 0o400..0o440];
-/// The registers, besides the program counter.
+/// The registers other than the program counter.
 const NAMES: [&str; 4] = ["ac", "l", "mq", "sr"];
 
 fn addresses() -> impl Iterator<Item = u64> {
@@ -56,7 +56,7 @@ impl Machine {
         Machine { pc, registers, words }
     }
 
-    /// The commands that set it, do one step and show it.
+    /// Writes the commands that set the state, do one step and show it.
     fn script(&self, text: &mut String) {
         let _ = writeln!(text, "d pc {:o}", self.pc);
         for (name, value) in NAMES.iter().zip(self.registers) {
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// What a list of values says, in the order of the script.
+    /// Reads a list of values, in the order of the script.
     fn shown(values: &[u64]) -> Machine {
         let mut registers = [0; 4];
         registers.copy_from_slice(&values[1..5]);

@@ -1,5 +1,5 @@
-//! The programs that come with the machines, taken apart and put together again. What they print or
-//! leave behind is the affair of `lathe test`, which the tests of the command line run over all of them.
+//! The programs that ship with the machines, disassembled and assembled again. `lathe test` checks what they print or
+//! leave behind; the tests of the command line run it over all of them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ fn build(isa: &Isa, path: &Path) -> Image {
     result.image.expect("there was no error")
 }
 
-/// Takes every program of a machine apart; there must be enough of them.
+/// Disassembles every program of a machine; there must be enough of them.
 fn check_all(name: &str, enough: usize) {
     let isa = machine(name);
     let mut count = 0;

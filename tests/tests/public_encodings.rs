@@ -1,8 +1,8 @@
-//! The encodings of the machines that others designed: whatever decodes encodes to the same cells,
-//! and what the published descriptions do not define does not decode.
+//! The encodings of the machines that others designed: whatever decodes encodes to the same cells, and nothing decodes
+//! that the published descriptions do not define.
 //!
-//! The descriptions are written down here once more, from the published opcode maps and not from
-//! the definitions, so that a row lost, gained or misplaced in a definition shows.
+//! The descriptions are restated here from the published opcode maps, not from the definitions, so that a row lost,
+//! gained or misplaced in a definition shows.
 //!
 //! `LATHE_SEED` sets where the random words start.
 
@@ -13,13 +13,13 @@ use lathe_tests::random::Random;
 const MACHINES: [(&str, Document); 5] =
     [("sm83", sm83), ("mos6502", mos6502), ("rv32i", rv32i), ("chip8", chip8), ("lc3", lc3)];
 
-/// A word of a list, unless there is a dash in its place.
+/// Returns a word of a list, unless there is a dash in its place.
 fn word_of(list: &'static str, at: u64) -> Option<&'static str> {
     list.split(' ').nth(at as usize).filter(|word| *word != "-")
 }
 
-/// The instruction that an opcode map of 16 rows and 16 columns has for a first byte, and its length:
-/// the digit after the mnemonic, or 1.
+/// Returns the instruction for a first byte in an opcode map of 16 rows and 16 columns, and its length: the digit after
+/// the mnemonic, or 1.
 fn in_map(map: &[&'static str; 16], code: u64) -> Option<(&'static str, usize)> {
     let mut columns = map[(code >> 4) as usize].split_whitespace();
     let entry = columns.nth((code & 15) as usize).expect("a map has sixteen columns");
@@ -91,7 +91,7 @@ fn mos6502(bytes: &[u64; 4]) -> Option<Entry> {
     Some((mnemonic.into(), length, *bytes))
 }
 
-/// The bytes of a word of 32 bits, the lowest first.
+/// Returns the bytes of a 32-bit word, the lowest first.
 fn little(word: u64) -> [u64; 4] {
     [word & 0xFF, word >> 8 & 0xFF, word >> 16 & 0xFF, word >> 24 & 0xFF]
 }
@@ -122,7 +122,7 @@ fn rv32i(bytes: &[u64; 4]) -> Option<Entry> {
             _ => return None,
         },
         0x0F => {
-            // Pred and succ count; fm, rs1 and rd are ignored, and for fence.i all but opcode and funct3.
+            // Pred and succ matter; fm, rs1 and rd are ignored, and for fence.i all but opcode and funct3.
             kept = if funct3 == 0 { 0x0FF0_707F } else { 0x0000_707F };
             word_of("fence fence.i", funct3)?
         }
@@ -172,7 +172,7 @@ fn chip8(bytes: &[u64; 4]) -> Option<Entry> {
 fn lc3(words: &[u64; 4]) -> Option<Entry> {
     let word = words[0];
     let bit = |at: u32| word >> at & 1 == 1;
-    // What is not kept is ignored when executed, and 0 when written by the assembler.
+    // Bits that are not kept are ignored when executed, and 0 when written by the assembler.
     let (mnemonic, kept) = match word >> 12 {
         0x0 => match word >> 9 & 7 {
             0 => ("nop", 0xFE00),
@@ -207,7 +207,7 @@ fn seed() -> u64 {
     std::env::var("LATHE_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// The documents themselves, against the numbers that are known of these machines.
+/// The documents themselves, against the published numbers for these machines.
 #[test]
 fn the_documents_define_as_many_as_are_published() {
     let first = |document: Document| (0..256).filter(|first| document(&[*first, 0, 0, 0]).is_some()).count();
@@ -216,7 +216,7 @@ fn the_documents_define_as_many_as_are_published() {
     let undefined: Vec<u64> = (0..256).filter(|first| sm83(&[*first, 0, 0, 0]).is_none()).collect();
     assert_eq!(undefined, [0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF4, 0xFC, 0xFD]);
     assert_eq!((0..256).filter(|second| sm83(&[0xCB, *second, 0, 0]).is_some()).count(), 256);
-    // Two alone; ten with three free digits; 5XY0, 9XY0 and nine 8XYN; two EXNN and nine FXNN.
+    // Two without free digits; ten with three; 5XY0, 9XY0 and nine 8XYN; two EXNN and nine FXNN.
     let pairs = (0..0x1_0000u64).filter(|pair| chip8(&[pair >> 8, pair & 0xFF, 0, 0]).is_some());
     assert_eq!(pairs.count(), 2 + 10 * 0x1000 + 11 * 0x100 + 11 * 0x10);
     // `not` has six bits that are always 1.
@@ -269,7 +269,7 @@ fn what_decodes_encodes_to_the_same_fields() {
     println!("rv32i: {defined} encodings");
 }
 
-/// Four words alone are system instructions without a register: no bit of them is free.
+/// Only four words are system instructions without a register: none of their bits is free.
 #[test]
 fn system_instructions_are_four_words() {
     let isa = load("rv32i");
@@ -287,7 +287,7 @@ fn system_instructions_are_four_words() {
     assert_eq!(found, [0x0000_0073, 0x0010_0073, 0x1050_0073, 0x3020_0073]);
 }
 
-/// Random words, half of them with the two bits that all instructions of 32 bits have.
+/// Random words, half of them with the two low bits that all 32-bit instructions have.
 #[test]
 fn random_words_encode_to_the_same_bytes() {
     const WORDS: u32 = 2_000_000;
@@ -313,7 +313,7 @@ fn every_row_decodes_as_itself() {
     }
 }
 
-/// The decision tree finds what a search through all rows finds, on windows of any kind.
+/// The decision tree finds the same row as a search through all rows, on windows of any kind.
 #[test]
 fn the_tree_finds_what_a_search_finds() {
     let seed = seed();

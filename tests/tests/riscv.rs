@@ -1,8 +1,8 @@
 //! The RISC-V machines against Unicorn, which shares nothing with Lathe: single instructions of every row, with random
 //! operands in random states. `LATHE_STATES` and `LATHE_SEED` set how many and which.
 //!
-//! What reaches the system is left out (environment calls, control registers, `mret`): Unicorn has an
-//! operating system's machine around it.
+//! Instructions that reach the system are left out (environment calls, control registers, `mret`): Unicorn emulates
+//! them for a machine with an operating system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ use lathe_tests::random::Random;
 use lathe_tests::tools;
 use lathe_vm::{Console, Devices, Engine as _, Interpreter, State, Stop};
 
-/// The memory that Unicorn has, and what is in it.
+/// The size of Unicorn's memory, and its contents.
 const SIZE: u64 = 0x1_0000;
 
 fn fill(at: u64) -> u64 {
@@ -71,7 +71,7 @@ impl Case {
         format!("{:x} {code}{registers}\n", self.pc)
     }
 
-    /// The machine after the step, as Unicorn's is told; `None` if the instruction faults.
+    /// Returns the machine after the step in Unicorn's form; `None` if the instruction faults.
     fn step(&self, isa: &Arc<Isa>, filled: &State) -> Option<(Vec<u64>, BTreeMap<u64, u64>)> {
         let mut state = filled.clone();
         state.pc = self.pc;
@@ -91,7 +91,7 @@ impl Case {
     }
 }
 
-/// What Unicorn answers, if it could do the instruction.
+/// Reads Unicorn's answer, if it could execute the instruction.
 fn read(answer: &str) -> Option<(Vec<u64>, BTreeMap<u64, u64>)> {
     let number = |text: &str| u64::from_str_radix(text, 16).expect("a number");
     let (changes, values): (Vec<&str>, Vec<&str>) = answer.split_whitespace().partition(|word| word.contains(':'));
@@ -118,8 +118,8 @@ fn check(name: &str, bits: u32) {
     let (mut seen, mut wanted) = (BTreeSet::new(), BTreeSet::new());
     for (case, answer) in cases.iter().zip(answers.lines()) {
         wanted.insert(case.row);
-        // One of them may refuse an address: Unicorn what is no memory, and a machine without short instructions what
-        // is no multiple of four.
+        // One of them may refuse an address: Unicorn, because it is not memory, or a machine without short
+        // instructions, because it is not a multiple of four.
         if let (Some(found), Some(expected)) = (case.step(&isa, &filled), read(answer)) {
             assert_eq!(found, expected, "`{}` in {}(LATHE_SEED={seed})", case.text, case.line());
             seen.insert(case.row);
@@ -143,7 +143,7 @@ fn rv64i() {
     check("rv64i", 64);
 }
 
-/// What is printed for random instructions, assembled by GNU's assembler. Short forms are compared elsewhere, as lines
+/// The text printed for random instructions, assembled by GNU's assembler. Short forms are compared elsewhere, as lines
 /// that people write (`short_forms.rs`).
 #[test]
 fn the_bytes_are_those_of_gnu() {
@@ -159,11 +159,11 @@ fn the_bytes_are_those_of_gnu() {
         let (mut text, mut expected) = (String::new(), Vec::new());
         while expected.len() < 8_000 {
             let Some(case) = Case::new(&isa, bits, &mut random) else { continue };
-            // GNU's names what a fence orders with letters.
+            // GNU's assembler names what a fence orders with letters.
             if case.text.starts_with("fence") {
                 continue;
             }
-            // A number is an address there, and not a distance.
+            // A number is an address there, not a distance.
             let line = match case.text.rsplit_once(", ") {
                 Some((start, distance)) if case.text.starts_with('b') || case.text.starts_with("jal ") => {
                     format!("{start}, . + {distance}")

@@ -1,8 +1,7 @@
-//! No definition makes Lathe panic, hang or run out of memory: random texts, random tokens,
-//! mutations of the definitions that ship, and definitions made to be too large. Each limit
-//! gives its own clear error.
+//! No definition makes Lathe panic, hang or run out of memory: random texts, random tokens, mutations of the
+//! definitions that ship, and definitions made to be too large. Each limit has its own clear error.
 //!
-//! What loads must also run: its examples, and a thousand steps on random memory.
+//! A definition that loads must also run: its examples, and a thousand steps on random memory.
 //!
 //! `PROPTEST_CASES` sets how many cases each random test has (400 if not set).
 
@@ -15,10 +14,10 @@ use lathe_isa::model::MemoryId;
 use lathe_vm::{Console, Devices, Interpreter, State, Stop};
 use proptest::prelude::*;
 
-/// Far more than anything here takes, also on a busy machine and without optimization.
+/// Far more time than anything here takes, even on a busy machine and without optimization.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Loads a text and, if it is a machine, runs it. Gives what was reported.
+/// Loads a text and, if it is a machine, runs it. Returns what was reported.
 fn survive(text: &str, seed: u64) -> Vec<Diagnostic> {
     let start = Instant::now();
     let loaded = lathe_isa::load(text);
@@ -37,7 +36,7 @@ fn survive(text: &str, seed: u64) -> Vec<Diagnostic> {
     found
 }
 
-/// Places are inside the text and between characters; there is a cause and a next step.
+/// Checks that places are inside the text and between characters, and that there is a cause and a next step.
 fn assert_well_formed(diagnostic: &Diagnostic, text: &str) {
     let places = diagnostic.others.iter().chain([&diagnostic.primary]);
     for label in places {
@@ -80,7 +79,7 @@ fn row(meaning: &str) -> String {
     machine(&format!("instructions {{\n  x | 0000 0000 | {meaning}\n}}\n"))
 }
 
-/// A text that is over some limit gives that limit's code and words.
+/// Checks that a text over some limit gives that limit's code and words.
 #[track_caller]
 fn over(text: &str, code: &str, words: &str) {
     let found = survive(text, 1);
@@ -90,7 +89,7 @@ fn over(text: &str, code: &str, words: &str) {
     assert!(found.len() <= limits::DIAGNOSTICS);
 }
 
-/// A text with which nothing is wrong, apart from what nobody uses.
+/// Checks that nothing is wrong with a text, apart from unused declarations.
 #[track_caller]
 fn fine(text: &str) {
     let found = survive(text, 1);
@@ -128,7 +127,7 @@ fn operators_of_an_expression() {
     fine(&row(&format!("a = b{}", " + b".repeat(limits::OPERATORS))));
 }
 
-/// The deepest that is allowed, with the stack of an ordinary thread.
+/// The deepest nesting that is allowed, with the stack of an ordinary thread.
 #[test]
 fn nesting_after_functions_are_put_in_place() {
     let mut functions = String::from("fn f0(x: u8) -> u8 { x + 1 }\n");
@@ -299,7 +298,7 @@ fn sets_too_many_to_tell_apart() {
     assert!(found.iter().any(|d| d.code.name == "E401"));
 }
 
-/// The largest that is allowed is also decoded in good time: rows that differ in scattered bits.
+/// The largest definition that is allowed also decodes in good time: rows that differ in scattered bits.
 #[test]
 fn many_rows_with_scattered_bits() {
     let picture = |n: u64| -> String {
@@ -384,7 +383,7 @@ fn edges_of_widths() {
     }
 }
 
-/// What a mapped address does can reach memory, and so could reach itself.
+/// The code of a mapped address can access memory, and so could reach itself.
 #[test]
 fn a_map_does_not_lead_to_itself() {
     let text = row("a = ram[0x80]; ram[0x80] = a; b = ram[0x90]")
@@ -407,7 +406,7 @@ fn long_names_and_many_of_them() {
     over(&(row(&misspelt) + &known), "E201", "nothing named");
 }
 
-/// Words and marks of the language, in any order.
+/// Returns words and punctuation of the language, in any order.
 fn soup() -> impl Strategy<Value = String> {
     let words = "machine memory pc register constant view field device map trap fn family on illegal instructions \
                  pseudo examples as with cycles where little big low align address from back within next in at clearing \
@@ -419,7 +418,7 @@ fn soup() -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..200).prop_map(|words| words.join(" "))
 }
 
-/// A mutation of a text: what, where, and where else.
+/// Mutates a text: what, where, and where else.
 fn mutated(mut text: String, kind: u8, at: usize, other: usize) -> String {
     let mut lines: Vec<&str> = text.split('\n').collect();
     let (one, two) = (at % lines.len(), other % lines.len());

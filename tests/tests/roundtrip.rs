@@ -1,8 +1,8 @@
-//! Encodings in both directions: whatever decodes encodes to the same cells, and what the
-//! machines' documents do not define does not decode.
+//! Encodings in both directions: whatever decodes encodes to the same cells, and nothing decodes that the machines'
+//! documents do not define.
 //!
-//! The encodings of the five machines are written down here once more, as their documents
-//! list them, so that a row lost or gained in a definition shows.
+//! The encodings of the five machines are restated here as their documents list them, so that a row lost or gained in a
+//! definition shows.
 
 use lathe_isa::Isa;
 use lathe_tests::encodings::{Document, check_bytes, check_rows, check_tree};
@@ -27,7 +27,7 @@ fn quad8(bytes: &[u64; 4]) -> Option<(String, usize, [u64; 4])> {
     Some((mnemonic.into(), 1, *bytes))
 }
 
-/// Mnemonic, opcode, registers, bytes of the immediate. Opcode 40 is three instructions and stands apart.
+/// Mnemonic, opcode, registers, bytes of the immediate. Opcode 40 is three instructions and is handled separately.
 #[rustfmt::skip]
 const DUO16: [(&str, u64, u32, usize); 51] = [
     ("halt", 0x0A, 0, 0), ("ctf", 0x0B, 0, 0), ("reth", 0x0D, 0, 0), ("nop", 0x20, 0, 0),
@@ -77,7 +77,7 @@ fn stack8(bytes: &[u64; 4], normal: &[(u64, &str)]) -> Option<(String, usize, [u
     Some((mnemonic.into(), if [1, 8, 9].contains(&first) { 2 } else { 1 }, *bytes))
 }
 
-/// The first entry names the shift that the two revisions differ in; no byte has its code.
+/// The first entry names the shift in which the two revisions differ; no byte has its code.
 #[rustfmt::skip]
 const STACK8A: [(u64, &str); 29] = [
     (0x100, "sla"), (0x00, "nop"), (0x01, "x"), (0x02, "htl"),
@@ -148,7 +148,7 @@ fn every_row_decodes_as_itself() {
     MACHINES.iter().for_each(|(name, document)| check_rows(&load(name), *document));
 }
 
-/// The decision tree finds what a search through all rows finds, on windows of any kind.
+/// The decision tree finds the same row as a search through all rows, on windows of any kind.
 #[test]
 fn the_tree_finds_what_a_search_finds() {
     MACHINES.iter().for_each(|(name, document)| check_tree(&load(name), *document, 1));

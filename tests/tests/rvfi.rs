@@ -1,5 +1,5 @@
-//! rv32i's core behind the RISC-V Formal Interface (`machines/rv32i/rvfi.v`), beside the reference interpreter: every signal of
-//! every instruction of some programs.
+//! rv32i's core behind the RISC-V Formal Interface (`machines/rv32i/rvfi.v`), beside the reference interpreter: every
+//! signal of every instruction of some programs.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn image(isa: &Isa, name: &str, text: Option<&str>) -> Image {
     result.image.unwrap_or_else(|| panic!("{name}: {:?}", result.diagnostics))
 }
 
-/// What the interface should tell, a line for each instruction.
+/// Returns the expected report of the interface, a line for each instruction.
 fn expected(isa: &Arc<Isa>, image: &Image) -> Vec<String> {
     let mut state = State::new(isa);
     for segment in &image.segments {
@@ -77,7 +77,7 @@ fn expected(isa: &Arc<Isa>, image: &Image) -> Vec<String> {
         });
         let trap = faults || saves_pc && !is_csr_instruction;
         let changed = (1..32).find(|at| state.registers()[*at] != before[*at]);
-        // A result that is what the register had before is told as well.
+        // A result equal to the register's old value is reported as well.
         let writes = [0x37, 0x17, 0x6F, 0x67, 0x03, 0x13, 0x33].contains(&(insn & 0x7F)) || is_csr_instruction;
         let named = (insn >> 7 & 31) as usize;
         let rd = match () {
@@ -111,7 +111,8 @@ fn expected(isa: &Arc<Isa>, image: &Image) -> Vec<String> {
     }
 }
 
-/// A line of the bench in the form of [`expected`]: the address and the bytes only where there is an access, and no bytes but those.
+/// Returns a line of the bench in the form of [`expected`]: address and bytes only where there is an access, and only
+/// the bytes accessed.
 fn told(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [order, insn, trap, halt, rs1, rs2, rd, result, pc, next, address, rmask, wmask, bytes] = words[..] else {

@@ -1,5 +1,5 @@
-//! Sessions on generated programs: stops are those of single steps of the reference interpreter
-//! on every engine, and what runs from a snapshot is the same every time.
+//! Sessions on generated programs: every engine stops where single steps of the reference interpreter do, and running
+//! from a snapshot gives the same result every time.
 //!
 //! `LATHE_PROGRAMS` sets how many programs each machine gets, and `LATHE_SEED` where the seeds start.
 
@@ -16,13 +16,13 @@ use lathe_tests::differential::{Case, generate};
 use lathe_tests::random::Random;
 use lathe_vm::{Devices, Engine, Interpreter};
 
-/// Snapshots of every engine are compared cell by cell, which takes its time.
+/// Reduces the programs for snapshots: every cell is compared on every engine, which takes time.
 const SNAPSHOTS: u64 = 4;
-/// Every other set of stops has everything compiled anew, which takes its time.
+/// Reduces the programs for stops: every other set of stops compiles everything anew, which takes time.
 const STOPS: u64 = 6;
-/// Runs of one program.
+/// How many runs a program has.
 const RUNS: usize = 12;
-/// This many programs reach every kind of stop on every machine; fewer do on one of them or another.
+/// With this many programs, every kind of stop occurs on every machine; with fewer, a kind may be missing somewhere.
 const ENOUGH: u64 = 8;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
@@ -34,7 +34,7 @@ fn seeds(divided_by: u64) -> std::ops::Range<u64> {
     first..first + number("LATHE_PROGRAMS", 48) / divided_by
 }
 
-/// The machines that ship, and those that are there for tests.
+/// Returns the machines that ship, and some test machines.
 fn machines() -> impl Iterator<Item = Arc<Isa>> {
     let load = |text: &str| Arc::new(lathe_isa::load(text).isa.expect("the definition is right"));
     let others = ["acc12", "clock8", "far40", "far64", "tape16", "twice8", "word32"].map(|name| {
@@ -55,8 +55,7 @@ fn engines(isa: &Arc<Isa>) -> [(&'static str, AnyEngine); 5] {
     ]
 }
 
-/// What stops are, in as few words as possible: one instruction after the other is executed, and
-/// what it did is looked at.
+/// Defines stops as simply as possible: executes one instruction after the other, and examines what it did.
 fn in_steps(interpreter: &mut Interpreter, state: &mut State, devices: &mut Devices, stops: &Stops) -> Run {
     let mut run = Run::new();
     while run.steps < stops.limit {
@@ -76,7 +75,7 @@ fn in_steps(interpreter: &mut Interpreter, state: &mut State, devices: &mut Devi
     run
 }
 
-/// Stops around what a program does: addresses where it has been, cells that it has accessed.
+/// Returns stops around what a program does: addresses where it has been, cells that it has accessed.
 fn stops(isa: &Isa, random: &mut Random, visited: &[u64], accesses: &[Access]) -> Stops {
     let mut stops = Stops::after(random.below(600));
     for _ in 0..random.below(3) {
@@ -99,7 +98,7 @@ fn stops(isa: &Isa, random: &mut Random, visited: &[u64], accesses: &[Access]) -
     if random.once_in(4) { stops.idling() } else { stops }
 }
 
-/// Where a program goes and what it accesses in its first steps.
+/// Returns where a program goes and what it accesses in its first steps.
 fn explored(isa: &Arc<Isa>, case: &Case) -> (Vec<u64>, Vec<Access>) {
     let mut interpreter = Interpreter::new(isa);
     let (mut state, mut devices) = laid(isa, case);
@@ -120,7 +119,7 @@ fn laid(isa: &Isa, case: &Case) -> (State, Devices) {
     (state, Devices::new(isa, Console::with_input(case.input.iter().copied())))
 }
 
-/// How often each reason was seen, so that a test which no longer reaches one is noticed.
+/// How often each reason occurred, so that a test which no longer reaches one is noticed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reached {
     breakpoints: u64,
@@ -149,7 +148,7 @@ impl Reached {
     }
 }
 
-/// The same stops on every engine, after which everything is the same.
+/// The same stops on every engine leave everything the same.
 #[test]
 fn stops_are_those_of_single_steps() {
     let programs = seeds(STOPS).count() as u64;
@@ -187,7 +186,7 @@ fn stops_are_those_of_single_steps() {
     assert!(programs == 0 || on_any.is_all(), "{on_any:?}");
 }
 
-/// An instance with a case laid down in it.
+/// Returns an instance with a case loaded.
 fn session(engine: AnyEngine, isa: &Isa, case: &Case) -> Instance {
     let mut instance = Instance::on(engine);
     case.lay_down(isa, instance.state_mut());
@@ -195,7 +194,7 @@ fn session(engine: AnyEngine, isa: &Isa, case: &Case) -> Instance {
     instance
 }
 
-/// What there is to see of a run: how it ended, what it wrote, everything that it left behind.
+/// Returns what can be observed of runs: how they ended, what they wrote, everything that they left behind.
 fn seen(instance: &mut Instance, limits: &[u64]) -> (Vec<Run>, Vec<u8>, Snapshot) {
     let runs = limits.iter().map(|limit| instance.run_for(*limit)).collect();
     (runs, instance.take_output(), instance.snapshot())
@@ -220,7 +219,7 @@ fn what_runs_from_a_snapshot_is_the_same_every_time() {
                 assert!(once == again, "{} seed {seed} on {name}: {:?} {:?}", isa.name, once.0, again.0);
                 snapshots.push((snapshot, once));
             }
-            // Each engine goes on where another has been.
+            // Each engine continues where another has been.
             for ((name, engine), (snapshot, expected)) in engines(&isa).into_iter().rev().zip(&snapshots) {
                 let mut instance = Instance::on(engine);
                 instance.restore(snapshot).expect("it is of the same machine");
@@ -251,8 +250,8 @@ instructions {
 }
 "#;
 
-/// A machine that may take only a few pages faults at the same instruction on every engine, in the same state, and so
-/// it does from a snapshot that was taken on the way.
+/// A machine that may take only a few pages faults at the same instruction in the same state on every engine, also from
+/// a snapshot taken on the way.
 #[test]
 fn memory_runs_out_at_the_same_step() {
     let isa = Arc::new(lathe_isa::load(LARGE).isa.expect("the definition is right"));
@@ -294,7 +293,7 @@ fn memory_runs_out_at_the_same_step() {
     assert!(spent > 0 || seeds(1).is_empty());
 }
 
-/// Snapshots between which one page is written have all others in common, in memories of any size.
+/// Snapshots between which one page is written share all others, in memories of any size.
 #[test]
 fn snapshots_share_the_pages_that_stay_the_same() {
     const COUNT: u64 = 50;

@@ -1,5 +1,5 @@
-//! Short forms of instructions, which the assembler takes where the operands fit: the compressed instructions of
-//! RISC-V. The bytes are those of GNU's assembler, and every short form does what its long form does.
+//! Short forms of instructions, which the assembler chooses where the operands fit: the compressed instructions of
+//! RISC-V. The bytes are those of GNU's assembler, and every short form does the same as its long form.
 //!
 //! `LATHE_SEED` sets where the random numbers start, `LATHE_STATES` how many lines are tried.
 
@@ -34,13 +34,13 @@ fn bytes(image: &Image) -> Vec<u8> {
     image.segments.iter().flat_map(|segment| &segment.cells).map(|cell| *cell as u8).collect()
 }
 
-/// One of a list.
+/// Returns one item of a list.
 fn one_of<T: Copy>(random: &mut Random, list: &[T]) -> T {
     list[random.below(list.len() as u64) as usize]
 }
 
-/// A line as people write it. Registers that are all in short forms are chosen often, and numbers at the ends of what
-/// these hold. No line has `x0` where that makes it a hint, nor operands that only GNU's assembler exchanges.
+/// Returns a line as people write it. It often uses registers that all short forms can name, and numbers at the ends of
+/// their ranges. No line has `x0` where that makes it a hint, or operands that only GNU's assembler swaps.
 fn line(random: &mut Random) -> String {
     let registers = ["sp", "ra", "s0", "s1", "a0", "a1", "a5", "t0", "s2"];
     let (d, s, t) = (one_of(random, &registers), one_of(random, &registers), one_of(random, &registers));
@@ -60,7 +60,7 @@ fn line(random: &mut Random) -> String {
         8 => format!("{} {d}, {s}, {shift}", one_of(random, &["slli", "srli", "srai"])),
         9 => format!("andi {d}, {s}, {number}"),
         10 => format!("mv {d}, {t}"),
-        // GNU's assembler exchanges the operands where only the other way round is short.
+        // GNU's assembler swaps the operands where only the other order is short.
         11 if d != t => format!("{} {d}, {s}, {t}", one_of(random, &["add", "and", "or", "xor"])),
         12 => format!("sub {d}, {s}, {t}"),
         13 => format!("{} {d}, label{}", one_of(random, &["beqz", "bnez"]), random.below(8)),
@@ -74,7 +74,7 @@ fn line(random: &mut Random) -> String {
     }
 }
 
-/// Lines with labels between them, some of them further away than a short branch reaches.
+/// Returns lines with labels between them, some of them further away than a short branch reaches.
 fn program(random: &mut Random, lines: u64) -> String {
     let mut text = String::new();
     for at in 0..lines {
@@ -115,13 +115,13 @@ fn the_bytes_are_those_of_gnu() {
     }
 }
 
-/// All registers and memories after one step from a random state.
+/// Returns all registers and memories after one step from a random state.
 fn stepped(isa: &Arc<Isa>, code: &[u64], seed: u64) -> (Vec<u64>, Vec<u64>) {
     let mut random = Random(seed);
     let mut state = State::new(isa);
     let places: Vec<_> = (1..32).map(|at| isa.place_named(&format!("x{at}")).expect("it is a register")).collect();
     for place in &places {
-        // Often a place in memory where something is.
+        // Often an address in memory that holds something.
         let value = if random.below(2) == 0 { random.below(0x100) * 4 } else { random.value(32) };
         state.set_place(isa, place, value);
     }
@@ -130,7 +130,7 @@ fn stepped(isa: &Arc<Isa>, code: &[u64], seed: u64) -> (Vec<u64>, Vec<u64>) {
     (0x8000..).zip(code).for_each(|(address, cell)| memory.set(address, *cell));
     state.pc = 0x8000;
     Interpreter::new(isa).run(&mut state, &mut Devices::new(isa, Console::default()), 1);
-    // Where execution goes on, and a return address, tell how long the instruction was.
+    // The next address and a return address depend on the length of the instruction.
     let after = |value: u64| if value == 0x8000 + code.len() as u64 { 0x8004 } else { value };
     let registers = places.iter().map(|place| state.place(place)).chain([state.pc]).map(after).collect();
     (registers, (0..0x1000).map(|address| state.memory(isa.pc.memory).get(address)).collect())
@@ -142,7 +142,7 @@ fn a_short_form_does_what_the_long_one_does() {
     let base = lathe_isa::load(lathe_machines::find("rv32i").expect("it ships").definition).isa.expect("it is right");
     let mut seen = std::collections::BTreeSet::new();
     for seed in (0..0x1_0000u64).step_by(11) {
-        // Words of two bytes, with another state each.
+        // Two-byte words, with another state each.
         let code = [seed & 0xFF, seed >> 8];
         let Some(decoded) = isa.decode(window(code, isa.code_memory().cell)) else { continue };
         let row = isa.instruction(decoded.instruction);
@@ -151,7 +151,7 @@ fn a_short_form_does_what_the_long_one_does() {
         }
         let distance = |address: u64| address as i64 - 0x8000;
         let text = instruction(&isa, &decoded, 0x8000, |_, address| Some(distance(address).to_string()));
-        // A jump to where the short or the long form ends cannot be told from going on.
+        // A jump to the end of the short or the long form cannot be distinguished from no jump.
         if text.ends_with(" 2") || text.ends_with(" 4") && text.starts_with(['j', 'b']) {
             continue;
         }

@@ -1,7 +1,7 @@
-//! Generated syntaxes: of every definition that passes the check, what the disassembler prints for a
-//! row assembles to the same cells.
+//! Generated syntaxes: for every definition that passes the check, what the disassembler prints for a row assembles to
+//! the same cells.
 //!
-//! `LATHE_SEED` begins elsewhere, `LATHE_CASES` sets how many definitions are tried.
+//! `LATHE_SEED` sets where the seeds start, `LATHE_CASES` how many definitions are tried.
 
 use lathe_asm::{Image, Method, Options, Segment, assemble, disassemble};
 use lathe_base::Source;
@@ -49,7 +49,7 @@ const TEXTS: [&str; 50] = [
     "_", "++", "<<", ".w", "%hi", "$5", "{",
 ];
 
-/// A row of random pieces, every operand once.
+/// Returns a row of random pieces with every operand once.
 fn row(random: &mut Random, number: usize) -> String {
     let head = *random.pick(&HEADS);
     let (mut syntax, mut picture) = (head.to_owned(), format!("0x{:02X}", number + 1));
@@ -76,7 +76,7 @@ fn row(random: &mut Random, number: usize) -> String {
     format!("  {syntax} | {picture} | a = b; b = x; x = sp; sp = a\n")
 }
 
-/// The cells of a row with random operands.
+/// Returns the cells of a row with random operands.
 fn encoded(random: &mut Random, isa: &Isa, at: usize) -> Vec<u64> {
     let instruction = &isa.instructions[at];
     let operands: Vec<u64> = instruction.operands.iter().map(|id| random.value(isa.field(*id).width.bits())).collect();
@@ -84,7 +84,7 @@ fn encoded(random: &mut Random, isa: &Isa, at: usize) -> Vec<u64> {
     cells(window, isa.code_memory().cell).take(instruction.encoding.cells as usize).collect()
 }
 
-/// What is wrong with the way back of these cells, if anything.
+/// Returns what is wrong with the round trip of these cells, if anything.
 fn problem(isa: &Isa, cells: Vec<u64>) -> Option<String> {
     let segments = vec![Segment { memory: isa.pc.memory, start: 0, cells: cells.clone() }];
     let image = Image { machine: isa.name.clone(), segments, ..Image::default() };

@@ -1,4 +1,4 @@
-//! Values of more than 64 bits against the host's numbers of 128: every operator, then generated meanings, then the
+//! Values of more than 64 bits against the host's 128-bit numbers: every operator, then generated meanings, then the
 //! products of a machine. `LATHE_STATES` and `LATHE_SEED` set how many and which.
 
 use std::fmt::Write as _;
@@ -42,17 +42,17 @@ fn get(isa: &Isa, state: &State, name: &str) -> u64 {
     state.place(&isa.place_named(name).expect("a register"))
 }
 
-/// The low bits of a number, without the others.
+/// Returns the low bits of a number, with zeros above.
 fn low(value: u128, bits: u32) -> u128 {
     value & (u128::MAX >> (128 - bits))
 }
 
-/// The number that these bits are as two's complement.
+/// Returns the number that these bits are in two's complement.
 fn signed(value: u128, bits: u32) -> i128 {
     ((value << (128 - bits)) as i128) >> (128 - bits)
 }
 
-/// A value of so many bits: often near an edge of its own, of half of it, or of 64 bits.
+/// Returns a value of this width: often near an edge of the width, of half of it, or of 64 bits.
 fn value(random: &mut Random, bits: u32) -> u128 {
     let any = u128::from(random.number()) << 64 | u128::from(random.number());
     let edge = (*random.pick(&[0, 1, 31, 32, 33, 63, 64, 65, 127])).min(bits - 1);
@@ -61,8 +61,8 @@ fn value(random: &mut Random, bits: u32) -> u128 {
     low(*random.pick(&[any, any, near, near.wrapping_neg(), small, large]), bits)
 }
 
-/// An operator as it is written with `x` and `y`, and what it gives for values of so many bits; one with a count has
-/// its own width for `y`.
+/// An operator as it is written with `x` and `y`, and its result for values of a width; for operators with a count, `y`
+/// has a width of its own.
 type Operator = (&'static str, fn(u128, u128, u32) -> u128);
 
 const SAME: [Operator; 20] = [
@@ -100,7 +100,7 @@ fn rotated(x: u128, left: u128, bits: u32) -> u128 {
     if left == 0 { x } else { x << left | x >> (u128::from(bits) - left) }
 }
 
-/// Bits of `x` and `y`: two registers each, joined and cut.
+/// Declares `x` and `y`: two registers each, joined and cut.
 fn declared(x: u32, y: u32) -> String {
     format!("let x : u{x} = (a ++ b)[{}:0]; let y : u{y} = (c ++ d)[{}:0]; ", x - 1, y - 1)
 }
@@ -120,7 +120,7 @@ fn check_operator(isa: &Arc<Isa>, (text, expected): Operator, x: u32, y: u32, ra
             right = low(left.wrapping_add(u128::from(random.below(3))).wrapping_sub(1), y);
         }
         let mut state = State::new(isa);
-        // Bits that are cut away are there, and must not matter.
+        // The bits cut off exist, and must not matter.
         let (above, beyond) = (random.number(), random.number());
         let fill = |value: u128, bits: u32, above: u64| value | (u128::from(above) << 64) & !low(u128::MAX, bits);
         let (joined, other) = (fill(left, x, above), fill(right, y, beyond));
@@ -153,7 +153,7 @@ fn every_operator() {
     }
 }
 
-/// Shifts and rotations by numbers, which are worked out while the definition is read.
+/// Shifts and rotations by constants, which are evaluated when the definition is read.
 #[test]
 fn counts_that_are_numbers() {
     let isa = isa();
@@ -177,11 +177,11 @@ fn counts_that_are_numbers() {
     }
 }
 
-/// Statements that are written and worked out at the same time, in one state.
+/// Statements that are written and evaluated at the same time, in one state.
 struct Program {
     random: Random,
     text: String,
-    /// Variables and registers with their bits and what is in them.
+    /// Variables and registers with their widths and contents.
     known: Vec<(String, u32, u128)>,
     variables: usize,
 }
@@ -198,7 +198,7 @@ impl Program {
         self.random.pick(&self.known).clone()
     }
 
-    /// Something of so many bits with its value.
+    /// Returns an expression of this width with its value.
     fn of(&mut self, bits: u32, depth: u32) -> (String, u128) {
         let (name, own, held) = self.any();
         if own == bits && self.random.once_in(2) {
@@ -237,7 +237,7 @@ impl Program {
                 (format!("unsigned({text})"), low(apply(value, count, bits), bits))
             }
             _ => {
-                // Those that give as many bits.
+                // Operators whose result has the same width.
                 let (text, apply) = SAME[self.random.below(8) as usize];
                 let ((x, first), (y, second)) = (self.of(bits, depth), self.of(bits, depth));
                 let text = text.replace('y', "#").replace('x', &x).replace('#', &y);
@@ -306,7 +306,7 @@ fn generated_meanings() {
         let mut state = State::new(&isa);
         program.known.iter().for_each(|(name, _, value)| set(&isa, &mut state, name, *value as u64));
         (0..8).for_each(|_| program.statement());
-        // What variables hold is seen in registers; one of more than 64 bits in two.
+        // The contents of variables become visible in registers; those of more than 64 bits in two.
         let (name, bits, held) = program.any();
         let _ = write!(program.text, "a ++ b = zext({name}, 128)");
         let text = &program.text;
@@ -405,7 +405,7 @@ fn products_of_a_machine() {
         let row = isa.instructions.iter().find(|row| row.syntax.mnemonic() == mnemonic).expect("a row");
         // D is x5, S is x6, T is x7.
         let code: Vec<u64> = cells(row.encoding.encode(&[5, 6, 7]), isa.code_memory().cell).take(4).collect();
-        // And back, so that there is a loop to compile.
+        // A jump back, so that there is a loop to compile.
         let jump = isa.instructions.iter().find(|row| row.syntax.mnemonic() == "jal").expect("a row");
         let back: Vec<u64> =
             cells(jump.encoding.encode(&[0, (-4i64) as u64]), isa.code_memory().cell).take(4).collect();

@@ -1,7 +1,7 @@
 //! Compares the fast engines with the reference interpreter on many generated programs.
 //!
-//! What is found is saved as soon as it is found and again whenever it gets smaller, so it can be
-//! interrupted at any time. The line of progress says where to go on.
+//! A disagreement is saved as soon as it is found and again whenever it gets smaller, so the command can be interrupted
+//! at any time. The line of progress says where to continue.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,11 +15,11 @@ use lathe_tests::differential::{Contestant, Disagreement, compare, later, save, 
 
 use crate::usage;
 
-/// Programs between two looks at the clock.
+/// Programs between two checks of the clock.
 const CHUNK: u64 = 64;
 /// Time between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(10);
-/// Of the engines for single steps, which are slow, one in this many chunks.
+/// The engines for single steps, which are slow, run one in this many chunks.
 const SINGLE_STEPS: u64 = 64;
 
 struct Job {
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &[String]) -> ExitCode {
     go(&job, contests)
 }
 
-/// One machine, by name or file, or all that ship; without an instruction set where the definition is not right.
+/// Returns one machine, by name or file, or all that ship; without an instruction set if the definition has errors.
 fn machines(wanted: Option<&str>) -> Vec<(String, Option<Arc<Isa>>)> {
     let shipped = lathe_machines::ALL.iter().filter(|machine| wanted.is_none_or(|wanted| wanted == machine.name));
     let load = |source| lathe_isa::load_with(source, &lathe_machines::Shipped).isa.map(Arc::new);
@@ -84,11 +84,11 @@ fn read(arguments: &[String]) -> Result<Job, String> {
     Ok(job)
 }
 
-/// One machine with the engines that are compared on it.
+/// One machine with the engines to compare on it.
 struct Contest<'i> {
     machine: &'i str,
     isa: &'i Arc<Isa>,
-    /// With the disagreements of each.
+    /// The engines, each with its number of disagreements.
     engines: Vec<(Contestant, u64)>,
 }
 
@@ -113,7 +113,7 @@ impl<'i> Contest<'i> {
         Contest { machine, isa, engines: engines.into_iter().filter(wanted).map(|engine| (engine, 0)).collect() }
     }
 
-    /// Compares the programs of these seeds on all engines; how many programs were run.
+    /// Compares the programs of these seeds on all engines; returns how many programs were run.
     fn compare(&mut self, seeds: &std::ops::Range<u64>, is_alone: bool) -> u64 {
         let (isa, machine) = (self.isa, self.machine);
         let mut compared = 0;
@@ -152,7 +152,7 @@ fn go(job: &Job, mut contests: Vec<Contest>) -> ExitCode {
         );
     };
     while from < last {
-        // Up to where an engine is made anew, so that going on there finds the same.
+        // Up to where a new engine is made, so that a continued run finds the same.
         let to = (from / CHUNK + 1).saturating_mul(CHUNK).min(last);
         for contest in &mut contests {
             compared += contest.compare(&(from..to), job.engine.is_some());
@@ -168,7 +168,7 @@ fn go(job: &Job, mut contests: Vec<Contest>) -> ExitCode {
     if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Where disagreements are saved.
+/// Returns the folder in which disagreements are saved.
 fn folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     target.join("differential")

@@ -1,4 +1,4 @@
-//! Chores of this project: the test command, and what is too long for an ordinary test run.
+//! Chores of this project: the test command, and everything too long for an ordinary test run.
 
 #[cfg(feature = "engines")]
 mod differential;
@@ -73,7 +73,7 @@ Chores of this project:
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // `cargo xtask test -- --help` asks the tests, not this program.
+    // `cargo xtask test -- --help` asks the tests for help, not this program.
     let own = words.iter().take_while(|word| **word != "--");
     if own.clone().any(|word| ["--help", "-h"].contains(word)) || words == ["help"] {
         println!("{HELP}");
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The tests that compare the pictures make them. One is of the debugger's screen, and needs tmux.
+/// Makes the pictures with the tests that compare them. One is of the debugger's screen, and needs tmux.
 fn picture() -> ExitCode {
     let made = [("picture", "the_picture"), ("faces", "the_guide_shows")].iter().all(|(test, filter)| {
         let mut command = cargo();
@@ -108,14 +108,14 @@ fn picture() -> ExitCode {
     if made { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Machines of which the core is compared: all but gameboy.
+/// How many machines' cores are compared: all but gameboy's.
 const CORES: u64 = 22;
 
-/// The long version of the tests of hardware, with everything that they need.
+/// Runs the long version of the hardware tests, with everything that they need.
 fn cosim(instructions: &str, seed: &str) -> ExitCode {
     let (Ok(instructions), true) = (instructions.parse::<u64>(), seed.parse::<u64>().is_ok()) else { return usage() };
     let each = instructions.div_ceil(CORES).to_string();
-    // A core and the interpreter beside it are two processes, and their speed is measured.
+    // A core and the interpreter beside it use two processes, and their speed is measured.
     let pairs = std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2)).to_string();
     let mut command = cargo();
     command.args([
@@ -136,11 +136,11 @@ fn cosim(instructions: &str, seed: &str) -> ExitCode {
     exit(&mut command)
 }
 
-/// The command that edits files in the language server. It tells of each file when it is done with it.
+/// The command that edits files in the language server. It reports each file as it finishes it.
 const EDITS: [&str; 10] =
     ["test", "--package", "lathe-lsp", "--locked", "--release", "--test", "edits", "random_edits", "--", "--nocapture"];
 
-/// So many random edits, with a seed, of some files.
+/// Makes random edits, with a count and a seed, in some files.
 fn edits(rest: &[&str]) -> ExitCode {
     let given = |at: usize, otherwise| rest.get(at).copied().unwrap_or(otherwise);
     let (count, seed, file) = (given(0, "10000"), given(1, "13"), given(2, ""));
@@ -176,19 +176,19 @@ fn with_engines(arguments: &[String]) -> ExitCode {
     exit(&mut command)
 }
 
-/// Cargo, at the root of the project.
+/// Returns Cargo, at the root of the project.
 fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root());
     command
 }
 
-/// The root of the project.
+/// Returns the root of the project.
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Runs a command to its end, and ends as it did.
+/// Runs a command, and exits with its status.
 fn exit(command: &mut Command) -> ExitCode {
     match command.status() {
         Ok(status) => status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from),

@@ -1,23 +1,23 @@
-//! `cargo xtask nightly`: the long versions of what the ordinary tests do in minutes.
+//! `cargo xtask nightly`: the long versions of the ordinary tests, which take minutes.
 
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::{EDITS, cargo, exit, root};
 
-/// What is run, with how much of it. The ordinary tests read the same variables, with smaller numbers.
+/// How much of each test is run. The ordinary tests read the same variables, with smaller defaults.
 const LONG: [(&str, &str); 3] = [("LATHE_STATES", "10000"), ("LATHE_PROGRAMS", "20000"), ("LATHE_EDITS", "10000")];
 
-/// Other computers that the workspace is checked for. The page's WebAssembly is built by its own tests.
+/// Other platforms that the workspace is checked for. The page's WebAssembly is built by its own tests.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-gnu", "x86_64-pc-windows-gnu"];
 
-/// Runs all of it, one after the other; the first failure ends it.
+/// Runs everything in sequence; the first failure ends it.
 pub(crate) fn run(seed: u64) -> ExitCode {
     println!("seed {seed}: the same again with `cargo xtask nightly --seed {seed}`");
     let seed = seed.to_string();
     let steps: [&[&str]; 4] = [
         &["test", "--workspace", "--locked", "--release", "--", "--skip", "random_edits"],
-        // By itself: that takes a few minutes a file.
+        // Run separately: it takes a few minutes per file.
         &EDITS,
         // The build of the README's first command, which leaves things out and must say so.
         &["test", "--package", "lathe", "--locked", "--no-default-features", "--profile", "quick", "--test", "cli"],
@@ -35,7 +35,7 @@ pub(crate) fn run(seed: u64) -> ExitCode {
     if TARGETS.iter().all(|target| checks_for(target)) && passes_miri() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Whether the workspace is accepted for another kind of computer; if that cannot be said here, it is said so.
+/// Checks the workspace for another platform; if that is not possible here, says so.
 fn checks_for(target: &str) -> bool {
     let mut libraries = Command::new("rustc");
     libraries.args(["--print", "target-libdir", "--target", target]);
@@ -50,8 +50,8 @@ fn checks_for(target: &str) -> bool {
     exit(&mut command) == ExitCode::SUCCESS
 }
 
-/// Whether Miri, which finds undefined behaviour, accepts what it can run. It can neither map memory without access nor
-/// enter compiled code, and that is all that the unsafe code does: so this is what lies just above it.
+/// Runs Miri, which finds undefined behaviour, on what it can run. It can neither map inaccessible memory nor enter
+/// compiled code, and the unsafe code does nothing else: so this tests the code just above it.
 fn passes_miri() -> bool {
     let mut miri = Command::new("cargo");
     miri.args(["+nightly", "miri", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());

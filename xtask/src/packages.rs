@@ -1,7 +1,6 @@
-//! What tests need beyond Cargo: which packages, whether they are there, how to get them.
+//! What tests need beyond Cargo: which packages, whether they are installed, and how to install them.
 //!
-//! Python and Node packages go below `target/tools`, where they are in nobody's way;
-//! `lathe_tests::tools` looks there.
+//! Python and Node packages go below `target/tools`, out of everybody's way; `lathe_tests::tools` looks there.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,10 +10,10 @@ use crate::root;
 
 const LIST: &str = include_str!("../packages.txt");
 
-/// Who installs a package.
+/// The package manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manager {
-    /// The system's, on Debian and its relatives.
+    /// The system's, on Debian and its derivatives.
     Apt,
     /// Python's, into an environment of the project.
     Pip,
@@ -40,12 +39,12 @@ impl fmt::Display for Package {
     }
 }
 
-/// The packages of the list that are not installed.
+/// Returns the packages of the list that are not installed.
 pub(crate) fn missing() -> Vec<Package> {
     read(LIST).into_iter().filter(|package| !is_installed(package)).collect()
 }
 
-/// Installs packages; those that could not be, with the reason.
+/// Installs packages; returns those that failed, with the reason.
 pub(crate) fn install(packages: &[Package]) -> Vec<(Package, String)> {
     [Manager::Apt, Manager::Pip, Manager::Npm]
         .into_iter()
@@ -58,7 +57,7 @@ pub(crate) fn install(packages: &[Package]) -> Vec<(Package, String)> {
         .collect()
 }
 
-/// Where Python and Node packages are installed.
+/// Returns the folder for Python and Node packages.
 pub(crate) fn folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     target.join("tools")
@@ -93,7 +92,7 @@ fn is_installed(package: &Package) -> bool {
     }
 }
 
-/// `pygls==1.3` and `mocha@10` without what follows the name; `@scope/name@1` keeps its scope.
+/// Strips `pygls==1.3` and `mocha@10` of what follows the name; `@scope/name@1` keeps its scope.
 fn without_version(name: &str) -> &str {
     let end = name.char_indices().skip(1).find(|(_, letter)| matches!(letter, '=' | '@' | '<' | '>' | '~'));
     end.map_or(name, |(at, _)| &name[..at])
@@ -129,7 +128,7 @@ fn npm(folder: &Path) -> Command {
     command
 }
 
-/// A command that needs the rights of root: by itself for root, with `sudo` for others.
+/// Returns a command that runs as root: as it is for root, with `sudo` for others.
 fn as_root(program: &str) -> Command {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0");
     if is_root {

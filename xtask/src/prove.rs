@@ -1,11 +1,11 @@
-//! `cargo xtask prove`: the cores of all machines, each proven instruction by instruction, as a table.
+//! `cargo xtask prove`: proves the cores of all machines, instruction by instruction, and prints a table.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use crate::{cargo, exit, root};
 
-/// Has no core: its code is fetched through a map.
+/// The machine without a core: its code is fetched through a map.
 const LEFT_OUT: &str = "gameboy";
 
 /// Proves the cores of some machines, or of all; the table is that of `docs/hardware.md`.
@@ -34,7 +34,7 @@ pub(crate) fn run(timeout: u64, wanted: &[&str]) -> ExitCode {
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The names of the machines that ship, or those that are wanted.
+/// Returns the names of the machines that ship, or those that are wanted.
 fn machines(wanted: &[&str]) -> Option<Vec<String>> {
     if !wanted.is_empty() {
         return Some(wanted.iter().map(|name| (*name).to_owned()).collect());
@@ -53,7 +53,7 @@ struct Count {
     undecided: u64,
 }
 
-/// What `lathe prove` says in its last line.
+/// Returns what `lathe prove` says in its last line.
 fn prove(machine: &str, timeout: u64) -> Option<Count> {
     let mut command = Command::new(root().join("target/release/lathe"));
     command.args(["prove", "-m", machine, "--timeout", &timeout.to_string()]);
@@ -61,7 +61,7 @@ fn prove(machine: &str, timeout: u64) -> Option<Count> {
     count(String::from_utf8_lossy(&output.stdout).lines().last()?)
 }
 
-/// `quad8: 22 of 24 claims proven, 1 refuted, 1 not decided in 120 s`
+/// Reads a line such as `quad8: 22 of 24 claims proven, 1 refuted, 1 not decided in 120 s`.
 fn count(line: &str) -> Option<Count> {
     let (_, counts) = line.split_once(": ")?;
     let (proven, rest) = counts.split_once(" of ")?;

@@ -1,8 +1,7 @@
 //! How long it takes from the start of the process to the first instruction of the guest.
 //!
-//! `lathe run --max-steps 1` is timed from outside, with the end of the process in it. So the
-//! definition is read and checked, the program assembled, the engine made, and one
-//! instruction executed, in less than the time that is shown.
+//! `lathe run --max-steps 1` is timed from outside, including the end of the process. So reading and checking the
+//! definition, assembling the program, making the engine and executing one instruction take less than the time shown.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -34,14 +33,14 @@ fn once(binary: &Path, source: &Path) -> io::Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let code = command.status()?.code();
     let time = start.elapsed();
-    // Halted, faulted, or stopped by the limit: it has come as far as the first instruction.
+    // Halted, faulted, or stopped by the limit: it has reached the first instruction.
     match code {
         Some(0 | 3 | 4) => Ok(time),
         code => Err(io::Error::other(format!("lathe run ended with {code:?}"))),
     }
 }
 
-/// Builds the binary as users have it, and finds it.
+/// Builds the binary that users have, and returns its path.
 fn build() -> io::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

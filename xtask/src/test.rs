@@ -1,4 +1,4 @@
-//! `cargo xtask test`: all tests, with what they need beyond Rust.
+//! `cargo xtask test`: all tests, with the tools that they need beyond Rust.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -16,17 +16,17 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let missing = packages::missing();
     let complete = if install { provide(&missing) } else { missing.is_empty() };
     let skipped = packages::folder().join("skipped.txt");
-    // Nothing of an earlier run is to be listed. That there is none is as good.
+    // The list must not contain anything from an earlier run. A missing file is fine.
     let _ = std::fs::remove_file(&skipped);
     let mut command = cargo();
     command.args(["test", "--workspace", "--locked"]).args(arguments);
     command.env("LATHE_TOOLS", packages::folder());
-    // Where everything could be installed, a tool that is not found is a mistake of ours.
+    // If everything could be installed, a missing tool is our mistake.
     if complete {
         command.env("LATHE_TOOLS_REQUIRED", "1");
     }
     let mut code = exit(&mut command);
-    // Arguments choose among the tests of Cargo; without any, the page is tested too.
+    // Arguments select some of Cargo's tests; without any, the page is tested too.
     if arguments.is_empty() && code == ExitCode::SUCCESS {
         code = test_page(install, complete, &skipped);
     }
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     code
 }
 
-/// Builds the playground and drives it in a browser, or notes what is missing for that.
+/// Builds the playground and tests it in a browser, or notes what is missing for that.
 fn test_page(install: bool, complete: bool, skipped: &Path) -> ExitCode {
     match web::missing_for_tests(install) {
         None => web::run(&["test"]),
@@ -49,13 +49,13 @@ fn test_page(install: bool, complete: bool, skipped: &Path) -> ExitCode {
     }
 }
 
-/// Adds a line to the list of what was skipped. It only informs: that it cannot be written stops nothing.
+/// Adds a line to the list of what was skipped. The list only informs, so a failure to write it is ignored.
 fn note_skipped(file: &Path, line: &str) {
     let file = std::fs::OpenOptions::new().create(true).append(true).open(file);
     let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
-/// Installs packages; whether all of them are there now.
+/// Installs packages; returns whether all of them are there now.
 fn provide(missing: &[Package]) -> bool {
     if missing.is_empty() {
         return true;
@@ -69,7 +69,7 @@ fn provide(missing: &[Package]) -> bool {
     failed.is_empty()
 }
 
-/// The tests that were skipped: each wrote its name and what it missed.
+/// Prints the skipped tests: each wrote its name and what it lacked.
 fn list_skipped(file: &Path) {
     let Ok(text) = std::fs::read_to_string(file) else { return };
     let mut lines: Vec<&str> = text.lines().collect();

@@ -1,5 +1,5 @@
-//! Single-step vectors from the hand-written models: random states, one step, the state
-//! after it. They do not come from a definition, so `lathe verify` on them means something.
+//! Single-step vectors from the hand-written models: random states, one step, the state after it. They do not come from
+//! a definition, so `lathe verify` with them is an independent check.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -62,8 +62,8 @@ fn vector(model: &mut dyn Model, opcode: u64, case: u64, random: &mut Random) ->
     })
 }
 
-/// Registers by name, and every cell that is not zero, or that an earlier state lists: a cell that
-/// is not listed afterwards has not changed.
+/// Returns registers by name, and every cell that is not zero, or that an earlier state lists: a cell that is not
+/// listed afterwards has not changed.
 fn state(model: &dyn Model, before: Option<&Value>) -> Value {
     let mut state = Map::new();
     for (register, _) in model.registers() {

@@ -1,7 +1,8 @@
-//! `cargo xtask web`: the playground, built into `target/web` as files that any static host can serve.
+//! `cargo xtask web`: the playground, built into `target/web` as files for any static host.
 //!
-//! WebAssembly comes from the compiler that is there. The page is smallest where the standard library can be built with
-//! it: with the compiler in use if its `rust-src` is there, or with Debian's. Otherwise rustup's target does.
+//! Whatever compiler is there makes the WebAssembly. The page is smallest where the standard library can be built with
+//! it: by the compiler in use if it has its `rust-src`, or by Debian's. Otherwise the library is the one of rustup's
+//! target.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -15,13 +16,14 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Debian's packages for WebAssembly, and their linker.
 const DEBIAN: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-src", "lld-22"];
 const DEBIAN_LINKER: &str = "wasm-ld-22";
-/// KB that opening the page may fetch, compressed with gzip; and where the standard library is not built for size.
+/// The most KB that opening the page may fetch, compressed with gzip; and the same where the standard library is not
+/// built for size.
 const MOST: &str = "600";
 const MOST_WITH_LIBRARY_AS_IT_IS: &str = "615";
-/// Where `--serve` listens, unless told otherwise.
+/// The default port of `--serve`.
 const PORT: u16 = 8080;
 
-/// Builds the page; then serves it or tests it, if asked.
+/// Builds the page; then serves or tests it, if asked.
 pub(crate) fn run(arguments: &[&str]) -> ExitCode {
     let result = match arguments {
         [] => build(),
@@ -60,7 +62,7 @@ fn build() -> Result<(), String> {
     Ok(())
 }
 
-/// What is missing for building and testing the page, if anything is. A compiler for WebAssembly is installed if that
+/// Returns what is missing for building and testing the page, if anything. Installs a compiler for WebAssembly if that
 /// is allowed: rustup's target, or Debian's compiler.
 pub(crate) fn missing_for_tests(may_install: bool) -> Option<&'static str> {
     let starts = |program: &str| Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -75,17 +77,17 @@ pub(crate) fn missing_for_tests(may_install: bool) -> Option<&'static str> {
     (!compiles() && !installed()).then_some("a compiler for WebAssembly")
 }
 
-/// Builds the WebAssembly module of the page; tells where it is.
+/// Builds the WebAssembly module of the page; returns its path.
 fn wasm() -> Result<PathBuf, String> {
     wasm_module(&["--package", "lathe-web", "--crate-type", "cdylib"], "lathe_web.wasm")
 }
 
-/// Builds the module that tests compiled code; tells where it is.
+/// Builds the module that tests compiled code; returns its path.
 fn wasm_tests() -> Result<PathBuf, String> {
     wasm_module(&["--package", "lathe-jit", "--example", "in_wasm"], "examples/in_wasm.wasm")
 }
 
-/// Builds a WebAssembly module into whose table the host can put functions.
+/// Builds a WebAssembly module whose table the host can extend with functions.
 fn wasm_module(what: &[&str], file: &str) -> Result<PathBuf, String> {
     let folder = root().join("target/wasm");
     let mut command = if let Some(command) = with_own_library() {
@@ -100,7 +102,7 @@ fn wasm_module(what: &[&str], file: &str) -> Result<PathBuf, String> {
     };
     command.arg("rustc").args(what).args(["--profile", "web", "--target", TARGET]);
     command.arg("--locked").arg("--target-dir").arg(&folder);
-    // The last is for `split`.
+    // `split` needs the last option.
     let linking = ["--export-table", "--growable-table", "--emit-relocs"];
     command.arg("--").args(linking.map(|one| format!("-Clink-arg={one}")));
     perform(&mut command, "the WebAssembly module could not be built")?;
@@ -130,17 +132,17 @@ fn install_debian() -> bool {
     packages::install(&packages).is_empty()
 }
 
-/// Debian's Cargo, which can only build the standard library for WebAssembly itself.
+/// Returns Debian's Cargo, which has to build the standard library for WebAssembly itself.
 fn debian() -> Command {
     let mut command = Command::new("/usr/bin/cargo");
     command.current_dir(root()).env("RUSTC", "/usr/bin/rustc");
     command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", DEBIAN_LINKER);
-    // Set by the Cargo that runs this program, for itself.
+    // These are set by the Cargo that runs this program, for itself.
     command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN").env_remove("RUSTC_WRAPPER");
     with_library(command)
 }
 
-/// A Cargo that builds the standard library for size, if there is one.
+/// Returns a Cargo that builds the standard library for size, if there is one.
 fn with_own_library() -> Option<Command> {
     match () {
         () if builds_library() => Some(with_library(cargo())),
@@ -149,7 +151,7 @@ fn with_own_library() -> Option<Command> {
     }
 }
 
-/// Whether the compiler in use can build the standard library: its source is there, and the settings are known.
+/// Whether the compiler in use can build the standard library: its source is there, and it knows the settings.
 fn builds_library() -> bool {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
     let has_source = sysroot.is_ok_and(|output| {
@@ -161,8 +163,8 @@ fn builds_library() -> bool {
     has_source && asked.status().is_ok_and(|status| status.success())
 }
 
-/// Has the standard library built for size, and a panic end at once: nobody would see its message, and the page starts the
-/// machine again either way. These settings are not stable yet, so a compiler must be told that it may take them.
+/// Makes Cargo build the standard library for size, and panics abort at once: nobody would see their messages, and the
+/// page restarts the machine either way. These settings are unstable, so the compiler must be told to accept them.
 fn with_library(mut command: Command) -> Command {
     command.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size", "-Zpanic-immediate-abort"]);
     command.env("RUSTC_BOOTSTRAP", "1").env("CARGO_PROFILE_WEB_PANIC", "immediate-abort");
@@ -170,14 +172,14 @@ fn with_library(mut command: Command) -> Command {
     command
 }
 
-/// Divides the module into what opening the page needs and what comes after it.
+/// Splits the module into what opening the page needs and what is loaded later.
 fn split(module: &Path, folder: &Path) -> Result<(), String> {
     let mut command = Command::new("node");
     command.arg(root().join("web/build/split.mjs")).args([module, folder]);
     perform(&mut command, "the WebAssembly module could not be divided")
 }
 
-/// Installs the packages of the lock file, if they are not there as it says.
+/// Installs the packages of the lock file, unless they were installed after it last changed.
 fn install_packages(web: &Path) -> Result<(), String> {
     let modified = |path: PathBuf| std::fs::metadata(path).and_then(|data| data.modified()).ok();
     let (lock, installed) =
@@ -223,7 +225,7 @@ fn serve(port: u16) -> Result<(), String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| format!("port {port}: {error}"))?;
     println!("http://127.0.0.1:{port}/  (Ctrl-C ends it)");
     for stream in listener.incoming().flatten() {
-        // A browser that goes away in the middle is none of our business.
+        // A browser that disconnects early is none of our business.
         let _ = answer(stream);
     }
     Ok(())
@@ -244,7 +246,7 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     }
 }
 
-/// The file that the first line of a request asks for, if it may be had.
+/// Returns the file that the first line of a request asks for, if it may be served.
 fn requested(line: &str) -> Option<PathBuf> {
     let path = line.strip_prefix("GET /")?.split([' ', '?', '#']).next()?;
     let path = Path::new(if path.is_empty() { "index.html" } else { path });

@@ -1,8 +1,8 @@
-//! CHIP-8 by hand, as the COSMAC VIP had it. Nobody touches its keys; an unknown instruction stops it.
+//! CHIP-8 by hand, as on the COSMAC VIP. No key is ever pressed; an unknown instruction stops it.
 
 use super::{ByHand, numbered};
 
-/// A timer goes down once in this many instructions.
+/// A timer counts down once in this many instructions.
 const TICK: u8 = 10;
 
 /// The digits, five bytes each, at 0x50.

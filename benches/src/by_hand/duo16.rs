@@ -322,7 +322,7 @@ impl Duo16 {
         }
     }
 
-    /// Division by zero is a trap.
+    /// Divides; division by zero is a trap.
     fn unless_zero(&mut self, divisor: u16, divide: impl Fn(&mut Self)) {
         if divisor == 0 { self.halted = true } else { divide(self) }
     }

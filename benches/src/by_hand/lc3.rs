@@ -1,4 +1,4 @@
-//! The LC-3 by hand, with the trap routines in its memory. It has a display but nobody types; a reserved
+//! The LC-3 by hand, with the trap routines in its memory. It has a display, but no key is ever pressed; a reserved
 //! instruction stops it.
 
 use super::{ByHand, numbered};
@@ -15,7 +15,7 @@ pub(super) struct Lc3 {
     halted: bool,
 }
 
-/// Where the trap routines are, at 0x20.
+/// The addresses of the trap routines, at 0x20.
 const VECTORS: [u16; 6] = [0x021F, 0x0223, 0x0229, 0x0236, 0x023E, 0x0262];
 /// `machines/lc3/os.asm`, assembled, at 0x200.
 #[rustfmt::skip]
@@ -145,13 +145,13 @@ impl Lc3 {
         }
     }
 
-    /// The second operand: a register or five bits.
+    /// Returns the second operand: a register or five bits.
     fn second(&self, word: u16) -> u16 {
         if word & 0x20 != 0 { extend(word, 5) } else { self.r[(word & 7) as usize] }
     }
 }
 
-/// The lowest bits with their sign.
+/// Sign-extends the lowest bits.
 fn extend(word: u16, bits: u32) -> u16 {
     ((word << (16 - bits)) as i16 >> (16 - bits)) as u16
 }

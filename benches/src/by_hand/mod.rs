@@ -1,6 +1,6 @@
-//! Hand-written interpreters, one `match` per machine: what somebody writes who wants to
-//! see a design run. They are the yardstick, so they are straightforward and no worse than
-//! that: registers in arrays, one dispatch per instruction, no decoding twice.
+//! Hand-written interpreters, one `match` per machine, as people write them to see a design run. They are the
+//! yardstick, so they are straightforward and no worse than that: registers in arrays, one dispatch per instruction, no
+//! decoding twice.
 
 mod chip8;
 mod duo16;
@@ -14,34 +14,34 @@ mod stack8;
 
 /// A machine written by hand.
 pub trait ByHand {
-    /// Runs this many steps from where it stands.
+    /// Runs this many steps from the current state.
     fn run(&mut self, steps: u64);
-    /// Address and value of every cell that programs work on; those left out are 0.
+    /// Returns address and value of every cell that programs work on; those left out are 0.
     fn memory(&self) -> Vec<(u64, u64)>;
-    /// What the definition calls that memory.
+    /// Returns the name of that memory in the definition.
     fn memory_name(&self) -> &'static str {
         "ram"
     }
-    /// Where it stands.
+    /// Returns the program counter.
     fn pc(&self) -> u64;
-    /// Goes on at this address.
+    /// Continues at this address.
     fn jump(&mut self, pc: u64);
-    /// Registers as the definition calls them, where somebody has listed them.
+    /// Returns registers by their names in the definition, if they are listed.
     fn registers(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
-    /// The cycles so far, if it counts them.
+    /// Returns the cycles so far, if it counts them.
     fn cycles(&self) -> Option<u64> {
         None
     }
-    /// What it has written to its console, if it is asked.
+    /// Returns what it has written to its console, if it keeps that.
     fn output(&self) -> &[u8] {
         &[]
     }
 }
 
-/// The machine of this name, with a program loaded at address 0 that begins at `start`;
-/// `None` if nobody has written it.
+/// Returns the machine of this name, with a program loaded at address 0 that begins at `start`; `None` if there is no
+/// hand-written one.
 pub fn load(machine: &str, program: &[u64], start: u64) -> Option<Box<dyn ByHand>> {
     let bytes: Vec<u8> = program.iter().map(|cell| *cell as u8).collect();
     let mut machine: Box<dyn ByHand> = match machine {
@@ -61,7 +61,7 @@ pub fn load(machine: &str, program: &[u64], start: u64) -> Option<Box<dyn ByHand
     Some(machine)
 }
 
-/// Cells with their addresses.
+/// Pairs cells with their addresses.
 fn numbered<T: Copy + Into<u64>>(cells: &[T]) -> Vec<(u64, u64)> {
     (0..).zip(cells.iter().map(|cell| (*cell).into())).collect()
 }

@@ -74,7 +74,7 @@ impl Mos6502 {
         self.read(0x100 + u16::from(self.s))
     }
 
-    // Where an operand is. Finding it out moves the program counter.
+    // Addresses of operands. Computing one moves the program counter.
 
     fn immediate(&mut self) -> u16 {
         let at = self.pc;
@@ -122,7 +122,7 @@ impl Mos6502 {
         self.pointer(at).wrapping_add(u16::from(self.y))
     }
 
-    // Reading through an index takes a cycle more if it leaves the page.
+    // An indexed read takes one more cycle if it crosses a page.
 
     fn index(&mut self, base: u16, by: u8) -> u16 {
         let at = base.wrapping_add(u16::from(by));

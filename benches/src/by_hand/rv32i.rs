@@ -1,5 +1,4 @@
-//! RV32IM by hand. Its 2^32 bytes are pages of 4 KiB, found through one table, and made when they are
-//! first written to.
+//! RV32IM by hand. Its 2^32 bytes are pages of 4 KiB, found through one table and created when they are first written.
 
 use super::ByHand;
 
@@ -23,9 +22,9 @@ const MCAUSE: usize = 0x342;
 const MTVAL: usize = 0x343;
 /// How many bytes of a call to write have been written.
 const PROGRESS: usize = 0x800;
-/// The bits of `mstatus` that can be written: whether interrupts are on, and whether they were.
+/// The writable bits of `mstatus`: whether interrupts are on, and whether they were.
 const MIE_AND_MPIE: u32 = 0x88;
-/// From a counter to its upper half.
+/// The distance from a counter to its upper half.
 const HIGH: usize = 0x80;
 
 impl Rv32i {
@@ -44,7 +43,7 @@ impl Rv32i {
         }
     }
 
-    /// This many bytes, the lowest first. Those of one page are found at once.
+    /// Loads bytes, the lowest first. Those of one page need one lookup.
     fn load<const N: usize>(&self, address: u32) -> [u8; N] {
         let at = (address & 0xFFF) as usize;
         match &self.pages[(address >> 12) as usize] {
@@ -75,7 +74,7 @@ impl Rv32i {
         }
     }
 
-    /// To the handler; without one the machine stops.
+    /// Jumps to the handler; without one the machine stops.
     fn raise(&mut self, number: u32, here: u32) {
         if self.csr[MTVEC] == 0 {
             self.pc = here;
@@ -89,7 +88,7 @@ impl Rv32i {
         }
     }
 
-    /// There is never any input.
+    /// Makes a system call. There is never any input.
     fn environment_call(&mut self, here: u32) {
         match self.x[17] {
             _ if self.csr[MTVEC] != 0 => self.raise(11, here),
@@ -101,7 +100,7 @@ impl Rv32i {
         }
     }
 
-    /// One byte a step, until all are written.
+    /// Writes one byte per step, until all are written.
     fn write(&mut self, here: u32) {
         let (done, count) = (self.csr[PROGRESS], self.x[12]);
         self.csr[PROGRESS] = 0;
@@ -120,13 +119,13 @@ impl Rv32i {
         }
     }
 
-    /// A counter is how many instructions there were, and a difference that is kept in its place.
+    /// Returns a counter: the number of instructions plus a difference stored in its place.
     fn counter(&self, low: usize) -> u64 {
         let difference = u64::from(self.csr[low + HIGH]) << 32 | u64::from(self.csr[low]);
         self.steps.wrapping_add(difference)
     }
 
-    /// The next instruction finds this in a counter.
+    /// Sets a counter so that the next instruction reads this value.
     fn set_counter(&mut self, low: usize, value: u64) {
         let difference = value.wrapping_sub(self.steps).wrapping_sub(1);
         (self.csr[low], self.csr[low + HIGH]) = (difference as u32, (difference >> 32) as u32);
@@ -281,7 +280,7 @@ impl Rv32i {
         let register = (word >> 20) as usize;
         let (source, is_number) = (word >> 15 & 31, word >> 14 & 1 != 0);
         let (kind, operand) = (word >> 12 & 3, if is_number { source } else { s });
-        // Setting or clearing by x0 or 0 only reads.
+        // Setting or clearing bits with x0 or 0 only reads.
         let writes = kind == 1 || source != 0;
         if kind == 0 || writes && register >> 10 == 3 {
             return self.raise(2, here);

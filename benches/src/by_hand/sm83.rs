@@ -4,7 +4,7 @@
 use super::{ByHand, numbered};
 
 pub(super) struct Sm83 {
-    /// b, c, d, e, h, l, nothing, a: as instructions number them.
+    /// b, c, d, e, h, l, none, a: as instructions number them.
     r: [u8; 8],
     sp: u16,
     pc: u16,
@@ -87,7 +87,7 @@ impl Sm83 {
         [self.r[H], self.r[L]] = value.to_be_bytes();
     }
 
-    /// A register, or the cell at hl.
+    /// Returns a register, or the cell at hl.
     fn get(&self, code: u8) -> u8 {
         if code == 6 { self.read(self.hl()) } else { self.r[code as usize] }
     }
@@ -100,7 +100,7 @@ impl Sm83 {
         }
     }
 
-    /// bc, de, hl or sp.
+    /// Returns bc, de, hl or sp.
     fn pair(&self, code: u8) -> u16 {
         match code {
             0 => u16::from_be_bytes([self.r[B], self.r[C]]),
@@ -209,7 +209,7 @@ impl Sm83 {
         r
     }
 
-    /// The stack pointer and a distance.
+    /// Returns the sum of the stack pointer and a signed distance.
     fn sum(&mut self) -> u16 {
         let x = self.fetch() as i8 as u16;
         let r = self.sp.wrapping_add(x);

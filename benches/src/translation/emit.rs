@@ -1,10 +1,9 @@
-//! From a program's machine code to C: one label for every place that is jumped to, `goto`
-//! where the target is known, a `switch` where it is computed, and the meaning of every
-//! instruction as the definition has it.
+//! From a program's machine code to C: one label for every jump target, `goto` where the target is known, a `switch`
+//! where it is computed, and the meaning of every instruction from the definition.
 //!
-//! What a static translator may leave out is left out: stores are not checked for hitting
-//! code, and the run stops at the first jump back after its budget instead of exactly. What
-//! it cannot know, which instructions there are, comes from a run of the interpreter.
+//! The translation leaves out whatever a static translator may: it does not check whether stores hit code, and a run
+//! stops at the first backward jump after its budget instead of exactly. A run of the interpreter provides what it
+//! cannot know: which instructions there are.
 
 use std::fmt::Write;
 
@@ -16,7 +15,7 @@ use lathe_isa::semantics::{Expr, ExprKind, Statement};
 
 use super::profile::{Profile, Translatable};
 
-/// What every translation begins with. All of it is inlined.
+/// The beginning of every translation. All of it is inlined.
 const PRELUDE: &str = "\
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +39,7 @@ INLINE u srest(u x, u y, unsigned w, u m) {
 }
 ";
 
-/// What every translation ends with: the run is timed by itself, and what it left is told.
+/// The end of every translation: the process times its run, and prints what the run left.
 const MAIN: &str = "\
 int main(int count, char **arguments) {
   if (count != 2) return 2;
@@ -56,10 +55,10 @@ int main(int count, char **arguments) {
 }
 ";
 
-/// The basis and the prime of the digest, FNV-1a over values of 64 bits.
+/// The basis and the prime of the digest, FNV-1a over 64-bit values.
 pub(super) const DIGEST: (u64, u64) = (0xCBF2_9CE4_8422_2325, 0x0000_0100_0000_01B3);
 
-/// The translation of a program.
+/// Returns the translation of a program.
 pub(super) fn emit(isa: &Isa, profile: &Profile) -> String {
     let mut out = PRELUDE.to_owned();
     memories(isa, profile, &mut out);
@@ -74,7 +73,7 @@ pub(super) fn emit(isa: &Isa, profile: &Profile) -> String {
     out + MAIN
 }
 
-/// The smallest type that holds this many bits.
+/// Returns the smallest type that holds this many bits.
 fn c_type(width: Width) -> &'static str {
     match width.bits() {
         ..=8 => "uint8_t",
@@ -103,7 +102,7 @@ fn memories(isa: &Isa, profile: &Profile, out: &mut String) {
     *out += "}\n";
 }
 
-/// Registers and memories in one number, to be compared with those of an engine.
+/// Writes a digest of registers and memories, to be compared with that of an engine.
 fn digest(isa: &Isa, out: &mut String) {
     let (basis, prime) = DIGEST;
     let _ = writeln!(out, "static u digest(void) {{\n  u h = {};", number(basis));
@@ -128,7 +127,7 @@ impl Emitter<'_> {
         let _ = writeln!(self.out, "  {}", text.as_ref());
     }
 
-    /// The whole program as one function. Registers are local, so that gcc keeps them where it likes.
+    /// Writes the whole program as one function. Registers are local, so that gcc can allocate them freely.
     fn function(mut self) {
         *self.out += "static u run(u limit) {\n";
         self.line("u steps = 0, pc;");
@@ -156,7 +155,7 @@ impl Emitter<'_> {
         *self.out += "}\n";
     }
 
-    /// Goes on at an address that is not the next one here, or ends the run if it has no code.
+    /// Continues at an address that is not the next one here, or ends the run if there is no code.
     fn leave(&mut self, pc: u64) {
         match self.profile.leaders.contains(&pc) {
             true => self.line(format!("goto at{pc:x};")),
@@ -185,7 +184,7 @@ impl Emitter<'_> {
         self.line("}");
     }
 
-    /// Goes where `to` says. gcc sees through the switch where it knows the value.
+    /// Jumps to where `to` says. gcc resolves the switch where it knows the value.
     fn jump(&mut self, pc: u64, instruction: &Translatable, jumps: &[&Expr]) {
         let constants: Option<Vec<u64>> = jumps.iter().map(|target| target.as_constant()).collect();
         let mut targets = constants.unwrap_or_else(|| self.profile.leaders.iter().copied().collect());
@@ -256,7 +255,7 @@ fn name(register: RegisterId) -> String {
     format!("r{}", register.index())
 }
 
-/// A value of 64 bits, those above its width zero.
+/// Returns a 64-bit value with zeros above its width.
 fn expression(expr: &Expr) -> String {
     let width = expr.width;
     match &expr.kind {

@@ -1,7 +1,7 @@
-//! A static translation of a program to C, compiled with `gcc -O3`: the honest limit of
-//! what compiling the same machine code can give.
+//! A static translation of a program to C, compiled with `gcc -O3`: a fair upper bound of what compiling the same
+//! machine code can gain.
 //!
-//! It is a process of its own, which times itself; starting it is not counted.
+//! It runs in a process of its own, which times itself; starting it is not counted.
 
 mod emit;
 mod profile;
@@ -31,7 +31,7 @@ pub enum NoTranslation {
     Stops,
     /// A memory is too large for an array.
     LargeMemory,
-    /// gcc or the temporary folder gave trouble.
+    /// gcc or the temporary folder failed.
     Failed(String),
 }
 
@@ -47,18 +47,18 @@ impl fmt::Display for NoTranslation {
     }
 }
 
-/// A translated program. Its files go away with it.
+/// A translated program. Its files are deleted with it.
 #[derive(Debug)]
 pub struct Translation {
     folder: PathBuf,
 }
 
-/// What a translation has left behind.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remains {
-    /// Where it stands.
+    /// The program counter.
     pub pc: u64,
-    /// Registers and memories in one number.
+    /// A digest of registers and memories.
     pub digest: u64,
 }
 
@@ -82,7 +82,7 @@ impl Translation {
         compiled.status.success().then_some(translation).ok_or_else(complaint)
     }
 
-    /// Runs it for at least this many steps, up to the next jump back.
+    /// Runs it for at least this many steps, up to the next backward jump.
     ///
     /// # Errors
     /// If the process cannot be run.
@@ -103,12 +103,12 @@ impl Translation {
 
 impl Drop for Translation {
     fn drop(&mut self) {
-        // A folder that stays behind in the temporary one is no harm.
+        // A folder left among the temporary files does no harm.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// What an engine's state leaves behind.
+/// Returns the same result for an engine's state.
 pub fn remains(isa: &Isa, state: &State) -> Remains {
     let (basis, prime) = emit::DIGEST;
     let add = |digest: u64, value: u64| (digest ^ value).wrapping_mul(prime);

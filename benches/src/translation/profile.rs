@@ -1,5 +1,5 @@
-//! What a static translator must know and cannot see: which addresses hold instructions,
-//! and where computed jumps lead. A run of the reference interpreter tells.
+//! What a static translator must know but cannot see: which addresses hold instructions, and where computed jumps lead.
+//! A run of the reference interpreter provides both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use lathe_vm::{Console, Devices, Interpreter, State};
 
 use super::NoTranslation;
 
-/// Steps after which every benchmark program has been everywhere.
+/// Steps after which every benchmark program has reached all of its code.
 const STEPS: u64 = 5_000_000;
-/// Cells of a memory that a C array is made of.
+/// The most cells of a memory that becomes a C array.
 const CELLS: u64 = 1 << 24;
 
 /// The code of a program.
@@ -26,7 +26,7 @@ pub(super) struct Profile {
     pub(super) instructions: BTreeMap<u64, Translatable>,
     /// Where blocks begin.
     pub(super) leaders: BTreeSet<u64>,
-    /// What is in the memories at the beginning.
+    /// The first contents of the memories.
     pub(super) cells: Vec<(MemoryId, u64, u64)>,
 }
 
@@ -49,7 +49,7 @@ impl Translatable {
         Some(Translatable { body, next, cells, window: state.window(isa, pc, cells) })
     }
 
-    /// The targets of its jumps; none if it always goes on at the next instruction.
+    /// Returns the targets of its jumps; none if execution always goes on at the next instruction.
     pub(super) fn jumps(&self) -> Vec<&Expr> {
         let mut targets = Vec::new();
         collect(&self.body.block, &mut targets);
@@ -71,7 +71,7 @@ fn collect<'b>(block: &'b [Statement], targets: &mut Vec<&'b Expr>) {
 }
 
 impl Profile {
-    /// Runs a program for a while, and notes where it has been.
+    /// Runs a program for a while, and records where it has been.
     pub(super) fn of(isa: &Arc<Isa>, image: &Image) -> Result<Profile, NoTranslation> {
         if isa.memories.iter().any(|memory| memory.last() >= CELLS) {
             return Err(NoTranslation::LargeMemory);
@@ -107,7 +107,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Notes the instruction where the machine stands; gives the address behind it.
+    /// Records the instruction at the program counter; returns the address after it.
     fn visit(&mut self, isa: &Isa, state: &State) -> Result<u64, NoTranslation> {
         let pc = state.pc;
         if let Some(known) = self.instructions.get(&pc) {
@@ -118,7 +118,7 @@ impl Profile {
         Ok(self.instructions.entry(pc).or_insert(found).next)
     }
 
-    /// How many instructions there are from a leader to the end of its block.
+    /// Returns how many instructions there are from a leader to the end of its block.
     pub(super) fn block_length(&self, leader: u64) -> u64 {
         let mut length = 1;
         let mut next = self.instructions[&leader].next;

@@ -10,8 +10,9 @@ use crate::shape;
 use crate::writer::Writer;
 
 impl Core<'_> {
-    /// One macro for each kind of access, which does nothing if the access has been done or is not to be done yet. They could be
-    /// tasks, but Yosys makes signals of what each call of a task is given, and the time it takes grows with their square.
+    /// Writes one macro for each kind of access, which does nothing if the access has been done or is not due yet.
+    /// Tasks would work too, but Yosys makes signals from the arguments of each call of a task, and takes time that
+    /// grows with the square of their number.
     pub(crate) fn accesses(&self, out: &mut Writer) {
         let one = number(self.common.step_bits, 1);
         out.line("// Access number AT, unless it has been done or something has to be done before it. What is read comes in the next cycle.");
@@ -87,7 +88,7 @@ end"
         );
     }
 
-    /// A macro is known to all files that are read after this one.
+    /// Undefines the macros, which would otherwise be visible in all files that are read after this one.
     pub(crate) fn forget_accesses(&self, out: &mut Writer) {
         for (id, _) in (0..).map(MemoryId).zip(&self.isa.memories) {
             let name = self.shape.names.memory(id);

@@ -1,5 +1,5 @@
 //! A test bench: the core with memories and devices for simulation. It runs a program and prints its console, or
-//! writes down everything that the core does.
+//! records everything that the core does.
 
 use lathe_base::numbers::addresses_from;
 use lathe_isa::Isa;
@@ -12,18 +12,18 @@ use crate::shape::{self, Shape};
 use crate::writer::Writer;
 use crate::{File, Program};
 
-/// How many cells of a memory of 2^32 a simulator without associative arrays has.
+/// Address bits of a memory of 2^32 cells in a simulator without associative arrays.
 const LARGE: u32 = 20;
 
-/// How many arguments an operation of a device has at most.
+/// The most arguments of a device operation.
 const ARGUMENTS: usize = 3;
 
-/// The main program for Verilator, which needs one; Icarus makes its own clock.
+/// Returns the main program for Verilator, which needs one; in Icarus the bench makes its own clock.
 pub(crate) fn driver() -> String {
     include_str!("bench.cpp").to_owned()
 }
 
-/// What the memories hold at first, in files that `$readmemh` reads.
+/// Returns the first contents of the memories, as files that `$readmemh` reads.
 pub(crate) fn images(isa: &Isa, program: &Program) -> Vec<File> {
     let memory = |(id, memory): (MemoryId, &lathe_isa::model::Memory)| {
         let cells = contents(isa, program, id);
@@ -45,7 +45,7 @@ pub(crate) fn images(isa: &Isa, program: &Program) -> Vec<File> {
     (0..).map(MemoryId).zip(&isa.memories).map(memory).collect()
 }
 
-/// The cells of a memory that are not 0 at first: those of the definition, with the program over them.
+/// Returns the cells of a memory that are not 0 at first: those of the definition, with the program over them.
 pub(crate) fn contents(isa: &Isa, program: &Program, id: MemoryId) -> Vec<(u64, u64)> {
     let mut cells = std::collections::BTreeMap::new();
     for contents in isa.contents.iter().filter(|contents| contents.memory == id) {
@@ -55,7 +55,7 @@ pub(crate) fn contents(isa: &Isa, program: &Program, id: MemoryId) -> Vec<(u64, 
     cells.into_iter().collect()
 }
 
-/// The text of the bench.
+/// Returns the text of the bench.
 pub(crate) fn module(isa: &Isa, shape: &Shape, program: &Program) -> String {
     let bench = Bench { isa, shape };
     let mut out = Writer::default();
@@ -102,7 +102,7 @@ impl Bench<'_> {
         out.close("endmodule\n/* verilator lint_on UNUSEDSIGNAL */");
     }
 
-    /// A wire for every port, and the core.
+    /// Writes a wire for every port, and the core.
     fn wires(&self, out: &mut Writer) {
         let ports = core::ports(self.isa, self.shape);
         for port in ports.iter().filter(|port| !matches!(port.name.as_str(), "clk" | "reset")) {
@@ -113,7 +113,7 @@ impl Bench<'_> {
         out.blank();
     }
 
-    /// The program counter and the registers at first.
+    /// Writes the first values of the program counter and the registers.
     fn state(&self, out: &mut Writer, program: &Program) {
         let count = self.shape.registers.len();
         out.line(format!("reg [8 * 256 - 1:0] file;\nreg [63:0] state [0:{count}];"));
@@ -143,7 +143,7 @@ impl Bench<'_> {
             (self.shape.names.memory(id), self.shape.lanes[id.index()], memory.cell.bits(), memory.address.bits());
         let cells = format!("{name}_cells");
         if memory.is_large() {
-            // Only Verilator has memories with holes.
+            // Only Verilator has sparse memories.
             out.raw("`ifdef VERILATOR\n");
             out.line(format!("reg {}{cells} [bit [{}:0]];", range(cell), address - 1));
             out.raw("`else\n");
@@ -153,7 +153,7 @@ impl Bench<'_> {
         } else {
             let last = memory.last();
             out.line(format!("reg {}{cells} [0:{last}];\ninteger {name}_at;", range(cell)));
-            // Whoever wants records has Verilator, and can have it begin with zeros (`--x-initial fast`), which is quicker.
+            // Records need Verilator, which can fill memories with zeros itself (`--x-initial fast`), and faster.
             out.raw("`ifndef RECORDS\n");
             out.line(format!(
                 "initial for ({name}_at = 0; {name}_at <= {last}; {name}_at = {name}_at + 1) {cells}[{name}_at] = 0;"
@@ -216,7 +216,7 @@ impl Bench<'_> {
         out.blank();
     }
 
-    /// The console: a file to read from, and what the simulator prints.
+    /// Writes the console: a file to read from, and the simulator's output.
     fn console(&self, out: &mut Writer, id: DeviceId) {
         let name = self.shape.names.device(id);
         let has = |operation: DeviceOperation| {
@@ -244,8 +244,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Functions that are told what the core does, in the place of text, where `RECORDS` is defined: numbers need not be
-    /// written and read again, which takes longer than the core does.
+    /// Declares functions that replace text as the record of what the core does, if `RECORDS` is defined: formatting
+    /// and parsing the numbers would take longer than the core does.
     fn records(&self, out: &mut Writer) {
         let registers = self.shape.register_bits.max(2);
         out.raw("`ifdef RECORDS\n");
@@ -264,7 +264,7 @@ impl Bench<'_> {
         out.raw("`endif\n");
     }
 
-    /// Writes down what the core does, as a line of text or by a function of [`Bench::records`].
+    /// Records what the core does, as a line of text or with a function of [`Bench::records`].
     fn trace(out: &mut Writer, condition: &str, text: &str, record: &str) {
         out.raw("`ifdef RECORDS\n");
         out.line(format!("if ({condition}) {record};"));
@@ -273,7 +273,7 @@ impl Bench<'_> {
         out.raw("`endif\n");
     }
 
-    /// What is printed after each clock cycle.
+    /// Writes what is printed after each clock cycle.
     fn watch(&self, out: &mut Writer) {
         let (names, isa) = (&self.shape.names, self.isa);
         out.line("reg [63:0] limit = 64'd0;\nreg [63:0] count = 64'd0;\ninitial if (!$value$plusargs(\"limit=%d\", limit)) limit = 64'd0;");
@@ -342,8 +342,8 @@ impl Bench<'_> {
         out.close("end");
     }
 
-    /// Writes down which cells are written. It stands before the line that ends the instruction, in the same block, so
-    /// that no simulator puts it after.
+    /// Records which cells are written. The text comes before the line that ends the instruction, in the same block, so
+    /// that no simulator reorders the two.
     fn memory_writes(&self, out: &mut Writer) {
         for (id, memory) in (0..).map(MemoryId).zip(&self.isa.memories) {
             let (name, lanes, cell) = (self.shape.names.memory(id), self.shape.lanes[id.index()], memory.cell.bits());
@@ -395,7 +395,7 @@ impl Bench<'_> {
     }
 }
 
-/// The low bits of a word of 64.
+/// Returns the low bits of a 64-bit word.
 fn bits_of(bits: u32) -> String {
     match bits {
         64 => String::new(),

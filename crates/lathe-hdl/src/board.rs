@@ -1,5 +1,5 @@
-//! What stands around the core on a chip: block RAM in lanes with the program in it, a serial port, a top module, and the pins of
-//! two boards.
+//! The circuits around the core on a chip: block RAM in lanes with the program in it, a serial port, a top module, and
+//! the pins of two boards.
 
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceKind, DeviceOperation, MemoryId};
@@ -10,10 +10,10 @@ use crate::shape::{self, Shape};
 use crate::writer::Writer;
 use crate::{File, Program, core, devices};
 
-/// Address bits of the block RAM that stands for a memory too large for any chip.
+/// Address bits of the block RAM that stands in for a memory too large for any chip.
 const LARGE: u32 = 16;
 
-/// The files for a board.
+/// Returns the files for a board.
 pub(crate) fn files(isa: &Isa, shape: &Shape, program: &Program) -> Vec<File> {
     let mut files = vec![
         File { name: "board/top.v".to_owned(), text: top(isa, shape, program) },
@@ -47,7 +47,7 @@ pub(crate) fn files(isa: &Isa, shape: &Shape, program: &Program) -> Vec<File> {
     files
 }
 
-/// How many address bits the block RAM of a memory has: a cell in each bank at least.
+/// Returns the address bits of a memory's block RAM: at least one cell per bank.
 fn address_bits(memory: &lathe_isa::model::Memory, lanes: u32, program: &Program) -> u32 {
     let most = if memory.is_large() { LARGE } else { memory.address.bits() };
     most.min(program.board_bits.unwrap_or(most)).max(lanes.trailing_zeros())
@@ -188,8 +188,8 @@ fn serial(shape: &Shape, id: DeviceId, out: &mut Writer) {
     out.line(format!("lathe_uart #(.DIVISOR(DIVISOR)) {name}_uart (.clk(clk), .reset(reset), .rx(rx), .tx(tx),\n  .write({write}), .write_data({data}), .write_ready({name}_can_send),\n  .read({read}), .read_value({name}_byte), .read_ready({name}_has_byte));"));
 }
 
-/// A memory of block RAM: as many banks as lanes. A bank has every so many-th cell, so that neighbours are in
-/// different banks wherever they begin.
+/// Writes a memory of block RAM with one bank per lane. The cells alternate between the banks, so that neighbours are
+/// in different banks wherever they begin.
 fn memory(isa: &Isa, shape: &Shape, program: &Program, id: MemoryId, out: &mut Writer) {
     let memory = isa.memory(id);
     let (lanes, cell, address) = (shape.lanes[id.index()], memory.cell.bits(), memory.address.bits());
@@ -262,7 +262,7 @@ fn memory(isa: &Isa, shape: &Shape, program: &Program, id: MemoryId, out: &mut W
     }
     out.close("endcase");
     out.close("end");
-    // Banks of a single cell have one row, so that nothing is in the next.
+    // Banks of a single cell have one row, so there is no next row.
     let rows = range(row.max(1));
     let first = if row == 0 { number(1, 0) } else { select("address", address, choice, row) };
     out.line(format!("wire {rows}row = {first};"));

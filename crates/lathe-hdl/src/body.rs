@@ -1,5 +1,5 @@
-//! What an instruction does, statement by statement. Accesses to memories and devices are numbered along each way
-//! through it; see the crate's text for how the core uses the numbers.
+//! Writes the actions of an instruction as Verilog, statement by statement. Accesses to memories and devices are
+//! numbered along each path through it; the crate's documentation says how the core uses the numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,47 +21,47 @@ use crate::range::Ranges;
 use crate::shape::{self, Shape};
 use crate::writer::Writer;
 
-/// How many there are of each number of bits.
+/// A count for each width in bits.
 pub(crate) type Counts = BTreeMap<u32, u32>;
 
-/// What all bodies of a core have in common, and what has been found out while they were written.
+/// What all bodies of a core share, and what writing them has found out.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
     /// Functions for operators.
     pub(crate) functions: Functions,
     /// How many values of each width are kept from one step to the next.
     pub(crate) latches: Counts,
-    /// How many names of each width bodies need for what they compute.
+    /// How many temporaries of each width bodies need.
     pub(crate) temporaries: Counts,
-    /// How many of each width they need for writes to devices that have to wait.
+    /// How many names of each width they need for device writes that have to wait.
     pub(crate) later: Counts,
-    /// The highest number of an access, and one: where parts are shared, some instructions leave numbers out.
+    /// The highest access number, plus one; where parts are shared, some instructions skip numbers.
     pub(crate) steps: u32,
-    /// The most accesses of each instruction, in order; of what stands for none of them last.
+    /// The most accesses of each instruction, in order; the last entry is for bits that no row has.
     pub(crate) accesses: Vec<u32>,
-    /// The number of accesses that have been done when the instruction has been fetched.
+    /// How many accesses have been done once the instruction has been fetched.
     pub(crate) fetched: u32,
-    /// What parts of instructions hand on, with its bits.
+    /// The names of values that parts of instructions hand on, with their widths.
     pub(crate) handed: BTreeMap<String, u32>,
-    /// Lists of registers that are written after everything else.
+    /// Register lists that are written after everything else.
     pub(crate) late: BTreeSet<FieldId>,
-    /// The bits of `step`; right from the second writing on.
+    /// The width of `step`; right only in the second pass.
     pub(crate) step_bits: u32,
-    /// How many values of each width are kept by what is mapped over memories.
+    /// How many values of each width are kept by maps over memories.
     pub(crate) kept: Counts,
     /// Registers that `on step` may change before an instruction.
     pub(crate) on_step: BTreeSet<RegisterId>,
-    /// What is mapped over each memory and done in one place.
+    /// For each memory, the access numbers that the shared logic of its maps takes.
     pub(crate) maps: Vec<Numbers>,
 }
 
 impl Common {
-    /// What accesses gave, with its bits.
+    /// The names of loaded values, with their widths.
     pub(crate) fn loaded(&self) -> Vec<(u32, String)> {
         [names("load", &self.latches), names("kept", &self.kept)].concat()
     }
 
-    /// What bodies compute, with its bits.
+    /// The names of computed values, with their widths.
     pub(crate) fn computed(&self) -> Vec<(u32, String)> {
         let handed = self.handed.iter().map(|(name, bits)| (*bits, name.clone())).collect();
         [names("t", &self.temporaries), names("later", &self.later), handed].concat()
@@ -72,26 +72,26 @@ fn names(stem: &str, counts: &Counts) -> Vec<(u32, String)> {
     counts.iter().flat_map(|(bits, count)| (0..*count).map(move |at| (*bits, format!("{stem}{bits}_{at}")))).collect()
 }
 
-/// A way through a body: how far the numbers have come.
+/// The state of numbering on a path through a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Way {
     /// The number of the next access.
     pub(crate) site: u32,
-    /// The next place of each width for what is loaded.
+    /// The next slot of each width for a loaded value.
     slots: Counts,
-    /// The next name of each width for what is computed.
+    /// The next temporary of each width.
     temporaries: Counts,
 }
 
 impl Way {
-    /// Where two ways meet: beyond both.
+    /// Joins another path to this one: counts on from the higher number of both.
     pub(crate) fn join(&mut self, other: &Way) {
         self.site = self.site.max(other.site);
         at_least(&mut self.slots, &other.slots);
         at_least(&mut self.temporaries, &other.temporaries);
     }
 
-    /// As far, with the temporaries of another.
+    /// Returns the same path with the temporaries of another.
     pub(crate) fn with_temporaries_of(mut self, other: &Way) -> Way {
         self.temporaries.clone_from(&other.temporaries);
         self
@@ -105,25 +105,25 @@ fn at_least(counts: &mut Counts, others: &Counts) {
     }
 }
 
-/// The next of those that have so many bits.
+/// Takes the next number for this width.
 fn next(counts: &mut Counts, bits: u32) -> u32 {
     let count = counts.entry(bits).or_default();
     *count += 1;
     *count - 1
 }
 
-/// What is known at a place in a body.
+/// What is known at a point in a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) way: Way,
     /// Registers that may have been written already.
     pub(crate) written: BTreeSet<RegisterId>,
-    /// Divisions that have been done, of values that are still the same.
+    /// Divisions already done whose operands have not changed since.
     pub(crate) divisions: Vec<Division>,
 }
 
 impl Known {
-    /// Where two ways meet: what is known on both.
+    /// Joins another path to this one: keeps what is known on both.
     pub(crate) fn join(&mut self, other: &Known) {
         self.way.join(&other.way);
         self.written.extend(other.written.iter().copied());
@@ -134,7 +134,7 @@ impl Known {
         self.divisions.retain(|division| !division.of.mention(|kind| *kind == ExprKind::Local(local)));
     }
 
-    /// Which register an operand names is not known.
+    /// An operand may name any of these registers.
     fn registers_change(&mut self, registers: impl IntoIterator<Item = RegisterId>) {
         for register in registers {
             self.written.insert(register);
@@ -146,7 +146,8 @@ impl Known {
     }
 }
 
-/// A write to a device that has to wait for the end of the instruction: the names of whether it is done, and of what is written.
+/// A write to a device that has to wait for the end of the instruction: the name of the condition, and the names of the
+/// values written.
 #[derive(Debug)]
 struct Pending {
     device: DeviceId,
@@ -155,11 +156,11 @@ struct Pending {
     arguments: Vec<String>,
 }
 
-/// An instruction that is written part by part, and what a part has to know of those before it.
+/// An instruction that is being written part by part, and what each part has to know about those before it.
 pub(crate) struct Doing {
     id: InstructionId,
-    /// Nothing, if it has to stay in one piece: what divides looks back at divisions before it, and writes that wait for the end are
-    /// done there.
+    /// `None` if the instruction has to stay in one piece: a division looks back at divisions before it, and writes
+    /// that wait for the end are done there.
     parts: Option<Parts>,
     ranges: Ranges,
     late: std::vec::IntoIter<bool>,
@@ -178,7 +179,7 @@ impl Doing {
     }
 }
 
-/// A body on its way to Verilog.
+/// A body being lowered to Verilog.
 pub(crate) struct Lowering<'a> {
     pub(crate) isa: &'a Isa,
     pub(crate) shape: &'a Shape,
@@ -186,30 +187,30 @@ pub(crate) struct Lowering<'a> {
     /// The statements so far.
     pub(crate) out: Writer,
     pub(crate) known: Known,
-    /// Whether a division may take clock cycles here; else it is done at once.
+    /// Whether a division may take clock cycles here; if not, it is combinational.
     pub(crate) may_divide_slowly: bool,
-    /// Divisions of the body whose quotient and remainder are both wanted.
+    /// Divisions of the body of which both quotient and remainder are used.
     pub(crate) wanted_both: Vec<divide::Fraction>,
     /// The names of the locals of the body being written.
     pub(crate) locals: Vec<String>,
     /// The operands.
     pub(crate) operands: Vec<Operand>,
-    /// Whether each of the next writes to operands can wait until the end.
+    /// Whether each of the coming writes to operands can wait until the end.
     late: std::vec::IntoIter<bool>,
-    /// Whether a mapped access is being written, whose own accesses reach the cells themselves.
+    /// Whether a mapped access is being written; its own accesses reach the cells themselves.
     mapped: bool,
-    /// From where accesses are counted, in what is done for all instructions.
+    /// In logic shared by all instructions, the name of the number from which accesses count.
     first: Option<String>,
-    /// Devices whose writes wait until the instruction has ended.
+    /// Devices whose writes wait until the end of the instruction.
     deferred: Vec<DeviceId>,
     pending: Vec<Pending>,
     later: Counts,
-    /// What the locals can be.
+    /// The ranges of the locals.
     ranges: Ranges,
 }
 
 impl<'a> Lowering<'a> {
-    /// Begins where a way has come so far, at a depth of indentation.
+    /// Starts from a path's numbers, at a depth of indentation.
     pub(crate) fn new(isa: &'a Isa, shape: &'a Shape, common: &'a mut Common, way: Way, depth: usize) -> Lowering<'a> {
         Lowering {
             isa,
@@ -231,7 +232,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Begins something that is mapped over a memory, and done for all instructions: they say where its numbers begin.
+    /// Starts the logic of a map, which all instructions share: the instructions say where its numbers begin.
     pub(crate) fn mapped(
         isa: &'a Isa,
         shape: &'a Shape,
@@ -242,19 +243,19 @@ impl<'a> Lowering<'a> {
         Lowering { mapped: true, first: Some(first), ..Lowering::new(isa, shape, common, Way::default(), depth) }
     }
 
-    /// Whether it is done for all instructions, after they have changed what they change.
+    /// Whether this is logic shared by all instructions, which runs after they have changed registers.
     pub(crate) fn is_for_all(&self) -> bool {
         self.first.is_some()
     }
 
-    /// The statements, and how far the way has come.
+    /// Returns the statements and the numbers reached.
     pub(crate) fn finish(self) -> (String, Way) {
         at_least(&mut self.common.temporaries, &self.known.way.temporaries);
         at_least(&mut self.common.later, &self.later);
         (self.out.finish(), self.known.way)
     }
 
-    /// A whole instruction: its operands, what it does, and the writes to devices that had to wait for its end.
+    /// Writes a whole instruction: its operands, its actions, and the writes to devices that had to wait for its end.
     pub(crate) fn instruction(&mut self, id: InstructionId) {
         let instruction = self.isa.instruction(id);
         self.operands = self.shape.operands.of(id);
@@ -262,7 +263,7 @@ impl<'a> Lowering<'a> {
         self.whole(&instruction.body);
     }
 
-    /// A part of an instruction, after those before it.
+    /// Writes a part of an instruction; those before it have been written.
     pub(crate) fn part(&mut self, doing: &mut Doing, at: usize) {
         match (at, &doing.parts) {
             (0, _) => self.length(doing.id),
@@ -281,7 +282,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Does one of the blocks of an instruction in parts.
+    /// Writes one of the blocks of an instruction in parts.
     fn block_of(&mut self, parts: &Parts, block: &Block) {
         let mut own = BTreeSet::new();
         parts::assignments(block, &mut |local| {
@@ -301,7 +302,7 @@ impl<'a> Lowering<'a> {
         self.block(block);
     }
 
-    /// Where the next instruction is, and how long this one takes.
+    /// Writes the address of the next instruction, and how long this one takes.
     pub(crate) fn length(&mut self, id: InstructionId) {
         let instruction = self.isa.instruction(id);
         let width = self.isa.pc.width;
@@ -315,7 +316,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A body that stands by itself.
+    /// Writes a body that stands by itself; returns the text of its value.
     pub(crate) fn whole(&mut self, body: &Body) -> Option<String> {
         self.deferred = check::deferred(self.isa, body);
         let body = &shape::feasible(self.isa, body);
@@ -330,7 +331,7 @@ impl<'a> Lowering<'a> {
         value
     }
 
-    /// A body with its first locals given; gives the text of its value.
+    /// Writes a body with its first locals given; returns the text of its value.
     pub(crate) fn body(&mut self, body: &Body, given: &[String]) -> Option<String> {
         let used = used_locals(body);
         let mut names = given.to_vec();
@@ -339,7 +340,7 @@ impl<'a> Lowering<'a> {
         }
         let outer = std::mem::replace(&mut self.locals, names);
         let wanted_outside = std::mem::replace(&mut self.wanted_both, divide::wanted_both(body));
-        // Its locals are others than those of the body around it.
+        // Its locals are not those of the body around it.
         self.known.divisions.clear();
         self.block(&body.block);
         let value = body.value.as_ref().map(|value| self.expression(value));
@@ -411,7 +412,7 @@ impl<'a> Lowering<'a> {
         self.out.close("end");
     }
 
-    /// The machine stops as it was before the instruction, unless it has to stop for an access first.
+    /// Writes a fault: the machine stops as it was before the instruction, unless it has to stop for an access first.
     pub(crate) fn fault(&mut self, message: &str, detail: Option<&Expr>) {
         let detail = detail.map(|detail| {
             let text = self.expression(detail);
@@ -439,7 +440,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The number of the next access, as text: its own, and the one after it.
+    /// Takes the number of the next access; returns it as text, and the number after it.
     pub(crate) fn number_site(&mut self) -> (String, String) {
         let site = self.known.way.site;
         self.known.way.site += 1;
@@ -455,7 +456,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A place that keeps what an access gave until the instruction ends.
+    /// Returns a name that keeps an access's answer until the instruction ends.
     pub(crate) fn latch(&mut self, bits: u32) -> String {
         let slot = next(&mut self.known.way.slots, bits);
         let (stem, all) = match self.first {
@@ -466,17 +467,17 @@ impl<'a> Lowering<'a> {
         format!("{stem}{bits}_{slot}")
     }
 
-    /// A name for something that is computed.
+    /// Returns a new name for a computed value.
     pub(crate) fn new_temporary(&mut self, bits: u32) -> String {
         format!("t{bits}_{}", next(&mut self.known.way.temporaries, bits))
     }
 
-    /// A name that is 0 until something is given to it, whatever way is taken.
+    /// Returns a new name that is 0 on every path until something is assigned to it.
     fn new_later(&mut self, bits: u32) -> String {
         format!("later{bits}_{}", next(&mut self.later, bits))
     }
 
-    /// Nothing is mapped over the cells if they are several.
+    /// Writes a load. Several cells at once have no map over them.
     fn load(&mut self, into: LocalId, memory: MemoryId, address: &Expr, cells: u8) {
         let name = self.locals[usize::from(into.0)].clone();
         let found = self.mappings(memory, address, Access::Read);
@@ -505,7 +506,7 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    /// Nothing is mapped over the cells if they are several.
+    /// Writes a store. Several cells at once have no map over them.
     fn store(&mut self, memory: MemoryId, address: &Expr, cells: u8, value: &Expr) {
         let found = self.mappings(memory, address, Access::Write);
         if found.is_empty() {
@@ -536,7 +537,7 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    /// Whether what is mapped over a memory can be done in the one place for all instructions.
+    /// Whether the shared logic of a memory's maps can do this access.
     fn can_share(&self, memory: MemoryId, access: Access) -> bool {
         let (isa, maps) = (self.isa, &self.shape.maps);
         let written = |id| self.known.written.contains(&id) || self.common.on_step.contains(&id);
@@ -544,7 +545,7 @@ impl<'a> Lowering<'a> {
         !waits && maps.can_share(isa, memory, access, written)
     }
 
-    /// Reads an address over which something may be mapped; gives the name of the value.
+    /// Writes a read of an address that may be mapped; returns the name of the value.
     fn mapped_load(&mut self, memory: MemoryId, address: &str) -> String {
         let name = self.shape.names.memory(memory).to_owned();
         let at = self.site(self.known.way.site);
@@ -556,11 +557,11 @@ impl<'a> Lowering<'a> {
         latch
     }
 
-    /// Writes to an address over which something may be mapped, but for what that does to the core.
+    /// Writes a store to an address that may be mapped, except its effects on the core.
     fn mapped_store(&mut self, memory: MemoryId, address: &str, value: &str) {
         let numbers = self.common.maps[memory.index()].writes;
         if numbers == 0 {
-            // What is mapped there reaches nothing else.
+            // The maps access nothing but the cells.
             return self.store_cells(memory, address, value, 1);
         }
         let name = self.shape.names.memory(memory).to_owned();
@@ -569,7 +570,7 @@ impl<'a> Lowering<'a> {
         self.out.line(format!("`{name}_mapped_store({at}, {address}, {value})"));
     }
 
-    /// What a write does to registers, or to where the core goes on, if something is mapped there.
+    /// Writes what mapped stores change in the core: registers, or the next address.
     fn mapped_to_core(&mut self, found: &[usize], address: &str, value: &str) {
         for at in found {
             let Some(body) = self.shape.maps.core(*at) else { continue };
@@ -581,7 +582,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A value between the order of its memory and that of lanes, in which the lowest address has the lowest bits.
+    /// Converts a value between the cell order of its memory and lane order, in which the lowest address has the lowest
+    /// bits.
     fn in_order(&self, memory: MemoryId, value: &str, cells: u8) -> String {
         let memory = self.isa.memory(memory);
         if cells == 1 || memory.order == Order::Little {
@@ -592,12 +594,12 @@ impl<'a> Lowering<'a> {
         format!("{{{}}}", parts.join(", "))
     }
 
-    /// One side of a mapped address.
+    /// Writes one side of a mapped address.
     fn side(&mut self, body: &Body, given: &[String]) -> Option<String> {
         self.body(&shape::feasible(self.isa, body), given)
     }
 
-    /// What may be mapped over an address and makes a difference there.
+    /// Returns the maps that may cover an address and make a difference there.
     fn mappings(&self, memory: MemoryId, address: &Expr, access: Access) -> Vec<usize> {
         if self.mapped {
             return Vec::new();
@@ -609,7 +611,7 @@ impl<'a> Lowering<'a> {
         all.map(|(at, _)| at).collect()
     }
 
-    /// One branch for each mapping, and one for the cells themselves.
+    /// Writes one branch for each map, and one for the cells themselves.
     fn either(
         &mut self,
         found: &[usize],
@@ -642,7 +644,7 @@ impl<'a> Lowering<'a> {
         self.known = after;
     }
 
-    /// Loads cells, the first in the lowest bits; gives the name of the value.
+    /// Writes a load of cells, the first in the lowest bits; returns the name of the value.
     pub(crate) fn load_cells(&mut self, memory: MemoryId, address: &str, count: u32) -> String {
         let name = self.shape.names.memory(memory).to_owned();
         let described = self.isa.memory(memory);
@@ -671,7 +673,7 @@ impl<'a> Lowering<'a> {
         known.into_iter().find(|known| known.operation == operation).expect("the definition has been checked")
     }
 
-    /// Asks a device; gives the name of the answer.
+    /// Writes a read from a device; returns the name of the answer.
     fn device_read(&mut self, device: DeviceId, operation: DeviceOperation, arguments: &[String]) -> String {
         let known = self.operation(device, operation);
         let port = format!("{}_{}", self.shape.names.device(device), operation.name());
@@ -686,7 +688,7 @@ impl<'a> Lowering<'a> {
             self.out.line(format!("`do_{port}({})", given.join(", ")));
             self.out.line(format!("if (step <= {at}) {latch} = {port}_value;"));
         } else {
-            // What is done in this cycle changes the device only at its end, and the answer must know of it.
+            // An operation in this cycle changes the device only at its end, and the answer has to reflect it.
             self.out.open(format!("if (!stop && step <= {at}) begin"));
             self.out
                 .line(format!("if (busy) stop = 1'b1; else begin {latch} = {port}_value; step_next = {after}; end"));
@@ -702,7 +704,7 @@ impl<'a> Lowering<'a> {
             self.device_write(device, &known, &texts);
             return;
         }
-        // The statement may not be reached.
+        // Execution may not reach the statement.
         let is_wanted = self.new_later(1);
         self.out.line(format!("{is_wanted} = 1'b1;"));
         let mut given = Vec::new();
@@ -723,7 +725,7 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// The locals that a body assigns or reads.
+/// Returns the locals that a body assigns or reads.
 fn used_locals(body: &Body) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     for statement in &body.block {
@@ -739,7 +741,7 @@ fn used_locals(body: &Body) -> BTreeSet<usize> {
     used
 }
 
-/// The expressions that a body evaluates, in order.
+/// Calls `see` with the expressions that a body evaluates, in order.
 pub(crate) fn for_each_expression(body: &Body, see: &mut dyn FnMut(&Expr)) {
     for statement in &body.block {
         statement.visit(&mut |statement| statement.expressions().for_each(&mut *see));

@@ -1,4 +1,4 @@
-//! What the generator has no hardware for, found before anything is written; and which writes to devices have to wait.
+//! Finds what the generator has no hardware for, before anything is written; and which writes to devices have to wait.
 
 use lathe_base::{Span, limits};
 use lathe_isa::Isa;
@@ -9,11 +9,11 @@ use crate::Unsupported;
 use crate::range::Ranges;
 use crate::shape;
 
-/// The most neighbouring cells that one access reaches.
+/// The most neighbouring cells that one access can reach.
 const LANES: u32 = 16;
 
 /// # Errors
-/// If there is something that cannot become hardware.
+/// If something cannot become hardware.
 pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
     let code = isa.code_memory();
     if isa.longest() > LANES || u128::from(isa.longest().next_power_of_two()) > code.cells() {
@@ -77,19 +77,19 @@ pub(crate) fn supported(isa: &Isa) -> Result<(), Unsupported> {
     Ok(())
 }
 
-/// Devices whose writes must wait until the body has ended, because a read of the same device or a fault may follow: an instruction
-/// that faults has told nobody anything, and nor has one that waits for input.
+/// Returns the devices whose writes must wait until the body has ended, because a read of the same device or a fault
+/// may follow: an instruction that faults has written to no device, and neither has one that waits for input.
 pub(crate) fn deferred(isa: &Isa, body: &Body) -> Vec<DeviceId> {
     let mut walk = Walk::new(isa, isa.pc.span);
-    // What is refused has been refused before.
+    // Errors have been reported before.
     let _ = walk.body(body, vec![Past::default()]);
     walk.deferred
 }
 
-/// What may have happened before a place in a body.
+/// What may have happened before a point in a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Past {
-    /// A cell was written or something was consumed, which cannot be taken back.
+    /// An effect that cannot be undone: a cell written or input consumed.
     done: Option<String>,
     written: Vec<DeviceId>,
     jumped: bool,
@@ -108,14 +108,14 @@ impl<'a> Walk<'a> {
         Walk { isa, place, mapped: false, deferred: Vec::new(), ranges: Ranges::default() }
     }
 
-    /// All that may have happened after a body.
+    /// Returns all that may have happened by the end of a body.
     fn body(&mut self, body: &Body, pasts: Vec<Past>) -> Result<Vec<Past>, Unsupported> {
         let body = &shape::feasible(self.isa, body);
         self.ranges = Ranges::of(body);
         self.block(&body.block, pasts)
     }
 
-    /// All that may have happened after a block.
+    /// Returns all that may have happened by the end of a block.
     fn block(&mut self, block: &Block, mut pasts: Vec<Past>) -> Result<Vec<Past>, Unsupported> {
         for statement in block {
             pasts = self.statement(statement, pasts)?;

@@ -1,4 +1,5 @@
-//! The module of the core: ports, registers, and the clock that makes final what the block that executes has computed.
+//! The module of the core: ports, registers, and the clocked block that commits what the combinational block has
+//! computed.
 
 use lathe_base::Source;
 use lathe_isa::Isa;
@@ -15,7 +16,7 @@ use crate::shape::{self, Shape};
 use crate::text::{Case, Text};
 use crate::writer::Writer;
 
-/// The text of the core, how many accesses each of its instructions makes at most, and how far `step` counts.
+/// Returns the text of the core, the most accesses that each of its instructions makes, and the last value of `step`.
 pub(crate) fn module(isa: &Isa, sources: &[Source], shape: &Shape, form: Form) -> (Text, Vec<u32>, u32) {
     let (execution, common) = execution(isa, sources, shape, form);
     let mut out = Writer::default();
@@ -36,7 +37,7 @@ pub(crate) struct Core<'a> {
     pub(crate) common: &'a Common,
 }
 
-/// A port: its direction with `wire` or `reg`, its bits, its name.
+/// A port: its direction, `wire` or `reg`, width and name.
 pub(crate) struct Port {
     pub(crate) is_input: bool,
     pub(crate) bits: u32,
@@ -44,7 +45,7 @@ pub(crate) struct Port {
     pub(crate) comment: String,
 }
 
-/// The ports of a core, in order.
+/// Returns the ports of a core, in order.
 pub(crate) fn ports(isa: &Isa, shape: &Shape) -> Vec<Port> {
     let mut all = Vec::new();
     let mut add = |is_input: bool, bits: u32, name: String, comment: &str| {
@@ -151,7 +152,7 @@ impl Core<'_> {
         out.close(");");
     }
 
-    /// What stands before decoding, between that and what instructions do, and after it.
+    /// Returns the text before the decoder, between it and the actions of instructions, and after them.
     fn inside(&self, execution: &Text) -> (String, String, String) {
         let (isa, shape) = (self.isa, self.shape);
         let names = &shape.names;
@@ -232,7 +233,7 @@ impl Core<'_> {
         (start, declared, out.finish())
     }
 
-    /// The instruction, as many cells as the longest has, and what of it is an operand.
+    /// Writes the window, which has as many cells as the longest instruction, and the operands in it.
     fn window(&self, out: &mut Writer) {
         let code = self.isa.pc.memory;
         let (cell, lanes) = (self.isa.memory(code).cell.bits(), self.shape.lanes[code.index()]);
@@ -250,7 +251,7 @@ impl Core<'_> {
         out.blank();
     }
 
-    /// How operands that name registers are read and written.
+    /// Writes how operands that name registers are read and written.
     fn register_lists(&self, out: &mut Writer) {
         for (id, field) in (0..).map(FieldId).zip(&self.isa.fields) {
             let Domain::Registers(list) = &field.domain else { continue };
@@ -385,12 +386,12 @@ impl Core<'_> {
     }
 }
 
-/// What stays from one step to the next, with its bits.
+/// Returns the values kept from one step to the next, with their widths.
 pub(crate) fn loaded(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
     [common.loaded(), maps::found(isa, shape, common)].concat()
 }
 
-/// What is computed anew in every cycle, with its bits.
+/// Returns the values computed anew in every cycle, with their widths.
 pub(crate) fn computed(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
     [common.computed(), maps::said(isa, shape, common)].concat()
 }

@@ -1,4 +1,4 @@
-//! From the bits to the number of an instruction.
+//! The decoder: from an instruction's bits to its number.
 
 use lathe_isa::Isa;
 use lathe_isa::encoding::Cube;
@@ -9,12 +9,12 @@ use crate::names::Names;
 use crate::shape::Shape;
 use crate::writer::Writer;
 
-/// What decodes.
+/// The decoder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decode {
-    /// The bits of a number.
+    /// The width of a number.
     bits: u32,
-    /// The bits that are looked at.
+    /// The width of the bits that it examines.
     window: u32,
     rows: Vec<Row>,
 }
@@ -24,14 +24,15 @@ pub(crate) struct Decode {
 struct Row {
     /// The declaration of its number.
     number: String,
-    /// The bits that tell it, with its number, if nothing is excepted of them.
+    /// A `case` arm with its bits and its number, if no encodings are excluded.
     pattern: Option<String>,
-    /// The same, if something is.
+    /// An `if` with the same, if some are.
     test: Option<String>,
 }
 
 impl Decode {
-    /// `numbers` has those of each instruction in its parts, from the highest bits down, and `parts` how many bits they have.
+    /// Creates the decoder. `numbers` has each instruction's number in parts, from the highest bits down, and `parts`
+    /// the widths of these parts.
     pub(crate) fn new(isa: &Isa, names: &Names, parts: &[u32], numbers: &[Vec<u64>]) -> Decode {
         let (window, cell) = (Shape::window_bits(isa), isa.code_memory().cell.bits());
         let bits = parts.iter().sum();
@@ -49,23 +50,23 @@ impl Decode {
         Decode { bits, window, rows }
     }
 
-    /// What decodes all rows.
+    /// Returns the decoder of all rows.
     pub(crate) fn whole(&self) -> String {
         self.of(&self.rows)
     }
 
-    /// What decodes one row, or none.
+    /// Returns the decoder of one row, or of none.
     pub(crate) fn row(&self, at: usize) -> String {
         self.of(self.rows.get(at).map_or(&[], std::slice::from_ref))
     }
 
-    /// All of it, as a module of its own.
+    /// Returns the whole decoder as a module of its own.
     pub(crate) fn module(&self, name: &str) -> String {
         let ports = format!("input wire {}window, output reg {}instruction", range(self.window), range(self.bits));
         format!("module {name} ({ports});\n{}endmodule\n", self.whole())
     }
 
-    /// What decodes some rows. They are disjoint, so their order does not matter.
+    /// Returns the decoder of some rows. They are disjoint, so their order does not matter.
     fn of(&self, rows: &[Row]) -> String {
         let mut out = Writer::at(1);
         out.line(format!("localparam {}ILLEGAL = {};", range(self.bits), number(self.bits, 0)));
@@ -84,13 +85,13 @@ impl Decode {
     }
 }
 
-/// Several numbers as one.
+/// Concatenates several numbers.
 fn joined(parts: &[u32], numbers: &[u64]) -> String {
     let all: Vec<String> = parts.iter().zip(numbers).map(|(bits, value)| number(*bits, *value)).collect();
     if all.len() == 1 { all.concat() } else { format!("{{{}}}", all.join(", ")) }
 }
 
-/// The bits of a row: 0, 1, and ? where an operand is, with a mark between cells.
+/// Returns the bits of a row: 0, 1, and ? where an operand is, with a separator between cells.
 fn pattern(cube: Cube, window: u32, cell: u32) -> String {
     let mut text = format!("{window}'b");
     for at in 0..window {
@@ -107,7 +108,7 @@ fn pattern(cube: Cube, window: u32, cell: u32) -> String {
     text
 }
 
-/// Whether the window is in a set.
+/// Returns a test of whether the window is in a set.
 fn test(cube: Cube, window: u32) -> String {
     let digits = (window as usize).div_ceil(4);
     let (mask, value) = (cube.mask >> (128 - window), cube.value >> (128 - window));

@@ -1,4 +1,4 @@
-//! Devices that are small modules of their own: timers, random numbers, counters, displays. They do what the
+//! Devices that are small modules of their own: timers, random numbers, counters, displays. They behave as the
 //! interpreter's devices do, instruction by instruction.
 
 use lathe_isa::Isa;
@@ -8,7 +8,7 @@ use crate::expression::{number, range, select};
 use crate::shape::Shape;
 use crate::writer::Writer;
 
-/// The modules that a machine's devices need.
+/// Returns the modules that a machine's devices need.
 pub(crate) fn modules(isa: &Isa, shape: &Shape) -> String {
     let has = |is_it: fn(&DeviceKind) -> bool| isa.devices.iter().any(|device| is_it(&device.kind));
     let mut text = String::new();
@@ -28,7 +28,7 @@ pub(crate) fn modules(isa: &Isa, shape: &Shape) -> String {
     text
 }
 
-/// The module of one device, connected to the core's ports of the same names.
+/// Returns an instance of a device's module, connected to the core's ports of the same names.
 pub(crate) fn instance(isa: &Isa, shape: &Shape, id: DeviceId) -> String {
     let Device { kind, .. } = isa.devices[id.index()];
     let name = shape.names.device(id);

@@ -1,5 +1,5 @@
-//! Division by a unit of its own, which finds one bit of the quotient in a clock cycle. In what an instruction does a division is
-//! two accesses: the unit is given both numbers, and its answer is taken when it is ready.
+//! Division by a unit of its own, which finds one bit of the quotient per clock cycle. In an instruction, a division is
+//! two accesses: one gives the unit both operands, the other takes its answer when that is ready.
 
 use lathe_isa::Isa;
 use lathe_isa::operators::BinaryOperator;
@@ -12,7 +12,7 @@ use crate::operators::is_division;
 use crate::shape;
 use crate::writer::Writer;
 
-/// What is divided by what. The unit finds quotient and remainder together.
+/// Dividend and divisor. The unit finds quotient and remainder together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fraction {
     x: Expr,
@@ -20,7 +20,7 @@ pub(crate) struct Fraction {
     is_signed: bool,
 }
 
-/// A division that has been done, and the names of what it gave.
+/// A division that has been done, and the names of its results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Division {
     pub(crate) of: Fraction,
@@ -40,7 +40,7 @@ impl Fraction {
         Fraction { x: x.clone(), y: y.clone(), is_signed }
     }
 
-    /// Whether something that is asked for is a part of them.
+    /// Whether a part of the operands satisfies a condition.
     pub(crate) fn mention(&self, is_wanted: impl Fn(&ExprKind) -> bool) -> bool {
         let mut found = false;
         let mut see = |expr: &Expr| found |= is_wanted(&expr.kind);
@@ -50,7 +50,7 @@ impl Fraction {
     }
 }
 
-/// Which part of a division an operator asks for.
+/// Returns which result of a division an operator wants.
 fn part(operator: BinaryOperator) -> Part {
     match operator {
         BinaryOperator::Divide | BinaryOperator::DivideSigned => Part::Quotient,
@@ -58,14 +58,14 @@ fn part(operator: BinaryOperator) -> Part {
     }
 }
 
-/// The power of two by which a number without a sign is divided: then bits of it are the answer.
+/// Returns the exponent for an unsigned division by a power of two, whose result is just bits of the dividend.
 fn power_of_two(operator: BinaryOperator, y: &Expr) -> Option<u32> {
     let is_signed = matches!(operator, BinaryOperator::DivideSigned | BinaryOperator::RemainderSigned);
     let by = y.as_constant().filter(|by| !is_signed && by.is_power_of_two())?;
     Some(by.trailing_zeros())
 }
 
-/// The operator and the operands of a division that the unit does.
+/// Returns the operator and the operands of a division that needs the unit.
 fn slow_division(expr: &Expr) -> Option<(BinaryOperator, &Expr, &Expr)> {
     match &expr.kind {
         ExprKind::Binary(operator, x, y) if is_division(*operator) && power_of_two(*operator, y).is_none() => {
@@ -75,25 +75,25 @@ fn slow_division(expr: &Expr) -> Option<(BinaryOperator, &Expr, &Expr)> {
     }
 }
 
-/// The bits of the widest division, if the unit has one to do.
+/// Returns the width of the widest division that needs the unit, if there is any.
 pub(crate) fn widest(isa: &Isa) -> Option<u32> {
     let mut widest = None;
     let mut see = |expr: &Expr| widest = widest.max(slow_division(expr).map(|(_, x, _)| x.width.bits()));
     for body in shape::bodies(isa) {
         for_each_expression(body, &mut |expr| expr.visit(&mut see));
     }
-    // A unit of one bit could not be shifted.
+    // A unit one bit wide could not shift.
     widest.map(|bits| bits.max(2))
 }
 
-/// Whether the unit has something to do in a body.
+/// Whether a body needs the unit.
 pub(crate) fn divides(body: &Body) -> bool {
     let mut divides = false;
     for_each_expression(body, &mut |expr| expr.visit(&mut |expr| divides |= slow_division(expr).is_some()));
     divides
 }
 
-/// The divisions of a body of which it wants the quotient somewhere, and the remainder somewhere.
+/// Returns the divisions of a body of which it uses both quotient and remainder.
 pub(crate) fn wanted_both(body: &Body) -> Vec<Fraction> {
     let (mut quotients, mut remainders) = (Vec::new(), Vec::new());
     let mut see = |expr: &Expr| {
@@ -108,14 +108,14 @@ pub(crate) fn wanted_both(body: &Body) -> Vec<Fraction> {
 }
 
 impl Lowering<'_> {
-    /// Whether there is something in an expression that takes clock cycles.
+    /// Whether a part of an expression takes clock cycles.
     pub(crate) fn divides_slowly(&self, expr: &Expr) -> bool {
         let mut divides = false;
         expr.visit(&mut |expr| divides |= slow_division(expr).is_some());
         divides && self.may_divide_slowly
     }
 
-    /// The text of a division; nothing, if it is something else, or has to be done at once.
+    /// Writes a division; returns its text. `None` if the operator is another, or the division has to be combinational.
     pub(crate) fn division(&mut self, operator: BinaryOperator, x: &Expr, y: &Expr) -> Option<String> {
         if !is_division(operator) {
             return None;
@@ -144,11 +144,11 @@ impl Lowering<'_> {
         Some(found.unwrap_or_else(|| self.divide(operator, operands, width)))
     }
 
-    /// Lets the unit divide; gives the name of what is wanted.
+    /// Writes a division by the unit; returns the name of the result.
     fn divide(&mut self, operator: BinaryOperator, of: Fraction, width: u32) -> String {
         let bits = of.x.width.bits();
         let sign = |name: &str| select(name, bits, bits - 1, 1);
-        // Of numbers with a sign the unit divides the amounts.
+        // For signed operands the unit divides the magnitudes.
         let (x, y) = if of.is_signed {
             (self.named(&of.x), self.named(&of.y))
         } else {
@@ -188,7 +188,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The unit in the core.
+/// Writes the instance of the unit in the core.
 pub(crate) fn instance(out: &mut Writer, module: &str, width: u32) {
     let bits = range(width);
     out.line("// The unit that divides.");
@@ -202,13 +202,13 @@ pub(crate) fn instance(out: &mut Writer, module: &str, width: u32) {
     out.blank();
 }
 
-/// What the unit is told if it is told nothing.
+/// Writes the inputs of the unit when it is idle.
 pub(crate) fn defaults(out: &mut Writer, width: u32) {
     let zero = number(width, 0);
     out.line(format!("divide_start = 1'b0;\ndivide_x = {zero};\ndivide_y = {zero};\ndivide_take = 1'b0;"));
 }
 
-/// What a division does: the accesses `AT` and the one after it.
+/// Writes the macro of a division: the access `AT` and the one after it.
 pub(crate) fn access(out: &mut Writer, step_bits: u32) {
     let [one, two] = [1, 2].map(|count| number(step_bits, count));
     out.line("// The answer comes later.");
@@ -226,7 +226,7 @@ end"
     );
 }
 
-/// The module of the unit.
+/// Writes the module of the unit.
 pub(crate) fn unit(out: &mut Writer, module: &str) {
     let what = "// Divides numbers of W bits, one bit of the quotient in a clock cycle.\n/* verilator lint_off DECLFILENAME */";
     out.raw(&format!("{what}\nmodule {module}{DIVISION}{UNIT}"));

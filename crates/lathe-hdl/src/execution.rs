@@ -1,4 +1,4 @@
-//! What instructions do, in the combinational block of the core.
+//! The actions of instructions, in the core's combinational block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::shape::{self, Shape};
 use crate::text::{CASES, Case, OTHERWISE, Text};
 use crate::writer::Writer;
 
-/// What instructions do, in a form, and what has been found out about it.
+/// Writes the actions of instructions in the given form; returns what this has found out as well.
 pub(crate) fn execution(isa: &Isa, sources: &[Source], shape: &Shape, form: Form) -> (Text, Common) {
     let write = |in_parts| written(isa, sources, shape, in_parts);
     match form {
@@ -32,13 +32,13 @@ pub(crate) fn execution(isa: &Isa, sources: &[Source], shape: &Shape, form: Form
     }
 }
 
-/// Instructions are written in parts if they are so many times shorter then. In one piece they are easier to read, and quicker: mos6502,
-/// 3.3 times shorter in parts, loses a fifth of its LUTs, but a fifth of its clock as well.
+/// Instructions are written in parts if that makes them this many times shorter. In one piece they are easier to read,
+/// and faster: mos6502, 3.3 times shorter in parts, loses a fifth of its LUTs, but a fifth of its clock as well.
 const WORTH: usize = 5;
 
 fn written(isa: &Isa, sources: &[Source], shape: &Shape, in_parts: bool) -> (Text, Common) {
     let mut common = Common { step_bits: 1, ..Common::default() };
-    // The first writing finds out how many steps there are, which the second needs to know.
+    // The first pass finds out how many steps there are, which the second needs to know.
     Execution { isa, sources, shape, common: &mut common, in_parts }.write();
     let bits = u32::BITS - common.steps.leading_zeros();
     let mut common = Common { step_bits: bits.max(1), ..Common::default() };
@@ -46,7 +46,7 @@ fn written(isa: &Isa, sources: &[Source], shape: &Shape, in_parts: bool) -> (Tex
     (text, common)
 }
 
-/// The block that executes.
+/// The block that executes instructions.
 struct Execution<'a> {
     isa: &'a Isa,
     sources: &'a [Source],
@@ -57,7 +57,7 @@ struct Execution<'a> {
 
 impl Execution<'_> {
     fn write(mut self) -> Text {
-        // What has to be cleared is known only when everything else has been written.
+        // Which signals need defaults is known only when everything else has been written.
         let mut mapped = Writer::at(2);
         maps::write(self.isa, self.shape, self.common, &mut mapped);
         let mut first = Writer::at(2);
@@ -70,8 +70,8 @@ impl Execution<'_> {
         let way = self.fetch(&mut rest, way);
         self.shape.operands.read(self.isa, self.shape, &mut rest);
         rest.blank();
-        // While the fetch is under way nothing can be done here, and after `on step` has jumped nothing is. Not trying saves
-        // simulators and solvers much work.
+        // During the fetch nothing can be done here, and after a jump by `on step` nothing is to be done. Skipping this
+        // saves simulators and solvers much work.
         rest.open(if self.isa.on_step.is_some() { "if (!stop && !replaced) begin" } else { "if (!stop) begin" });
         let (cases, arms) = if self.in_parts { self.parts(&way) } else { self.instructions(&way) };
         let mut out = Writer::at(1);
@@ -135,12 +135,12 @@ impl Execution<'_> {
         out.blank();
     }
 
-    /// What is done before an instruction: when, and what.
+    /// Writes the condition and the actions of `on step`.
     fn hook(&mut self, out: &mut Writer) -> (String, Way) {
         let Some(hook) = &self.isa.on_step else { return (String::new(), Way::default()) };
         out.line("// on step");
         let mut when = Lowering::new(self.isa, self.shape, self.common, Way::default(), out.depth());
-        // It is asked before every instruction, and all of them would have to wait.
+        // The condition is computed before every instruction, and all of them would have to wait.
         when.may_divide_slowly = false;
         let condition = when.body(&hook.when, &[]).unwrap_or_else(|| "1'b0".to_owned());
         let (text, _) = when.finish();
@@ -170,7 +170,7 @@ impl Execution<'_> {
         way
     }
 
-    /// What each instruction does, in one piece.
+    /// Writes each instruction in one piece.
     fn instructions(&mut self, way: &Way) -> (Vec<Case>, Vec<Vec<Option<usize>>>) {
         let mut arms = Vec::new();
         let mut row = None;
@@ -196,7 +196,7 @@ impl Execution<'_> {
         (vec![Case { of: "instruction".to_owned(), bits, arms }], (0..count).map(|arm| vec![Some(arm)]).collect())
     }
 
-    /// What each instruction does, in parts that others may share.
+    /// Writes each instruction in parts that others may share.
     fn parts(&mut self, way: &Way) -> (Vec<Case>, Vec<Vec<Option<usize>>>) {
         let ids: Vec<InstructionId> = (0..self.isa.instructions.len() as u32).map(InstructionId).collect();
         let mut doing: Vec<Doing> = ids.iter().map(|id| Doing::new(self.isa, *id)).collect();
@@ -216,12 +216,12 @@ impl Execution<'_> {
             }
             let bits = Width::to_tell_apart(shared.texts.len() + 1).bits();
             let arm = |(number, text): (u64, &String)| {
-                // Lengths have nothing to do with rows.
+                // Lengths are not specific to rows, so none is named.
                 let users = if at == 0 { &[] } else { shared.users[number as usize - 1].as_slice() };
                 self.shared(&crate::expression::number(bits, number), text, users)
             };
             cases.push(Case { of: part.to_owned(), bits, arms: (1..).zip(&shared.texts).map(arm).collect() });
-            // Nothing but what has a name is handed on.
+            // Only named values are handed on.
             start = furthest.with_temporaries_of(way);
         }
         self.common.accesses = accesses;
@@ -233,7 +233,7 @@ impl Execution<'_> {
         (cases, arms)
     }
 
-    /// An arm of several instructions.
+    /// Writes an arm that several instructions may share.
     fn shared(&self, number: &str, text: &str, users: &[InstructionId]) -> String {
         let mut out = Writer::at(CASES + 1);
         let mut rows: Vec<InstructionId> = users.to_vec();
@@ -256,25 +256,25 @@ impl Execution<'_> {
         out.finish()
     }
 
-    /// The text of an instruction's row.
+    /// Returns the text of an instruction's row.
     fn text(&self, id: InstructionId) -> &str {
         let span = self.isa.instruction(id).span;
         let file = self.sources.get(span.file.0 as usize);
         file.and_then(|file| file.text.get(span.range())).unwrap_or_default()
     }
 
-    /// How a row is written in programs.
+    /// Returns the syntax of a row.
     fn syntax(&self, id: InstructionId) -> &str {
         let text = self.text(id);
         text.split_once('|').map_or(text, |(syntax, _)| syntax).trim()
     }
 
-    /// The row of an instruction as a comment.
+    /// Writes the row of an instruction as a comment.
     fn row(&self, out: &mut Writer, id: InstructionId) {
         self.text(id).lines().for_each(|line| out.line(format!("// {}", line.trim())));
     }
 
-    /// What is done at bits that no row has.
+    /// Writes what happens for bits that no row has.
     fn undefined(&mut self, way: &Way) -> String {
         let mut out = Writer::at(CASES + 1);
         out.line("// no row has these bits");
@@ -293,7 +293,7 @@ impl Execution<'_> {
     }
 }
 
-/// One of the parts of all instructions: the texts that there are, and who has each of them.
+/// One part of all instructions: its distinct texts, and the users of each.
 #[derive(Default)]
 struct Shared {
     texts: Vec<String>,
@@ -302,7 +302,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Which of the texts this is, if there is any.
+    /// Returns the index of a text, or `None` if it is empty.
     fn arm(&mut self, text: String, user: InstructionId) -> Option<usize> {
         if text.is_empty() {
             return None;
@@ -317,10 +317,10 @@ impl Shared {
     }
 }
 
-/// So many rows are named at an arm that they share.
+/// The most rows that a comment on a shared arm names.
 const MOST_ROWS: usize = 5;
 
-/// Whether a block goes on elsewhere, whatever way is taken through it.
+/// Whether every path through a block jumps.
 fn always_jumps(block: &Block) -> bool {
     block.iter().any(|statement| match statement {
         Statement::Jump(_) => true,
@@ -329,7 +329,7 @@ fn always_jumps(block: &Block) -> bool {
     })
 }
 
-/// Registers that a block may change when it does not go on elsewhere.
+/// Returns the registers that a block may change if it does not jump.
 fn changed(isa: &Isa, block: &Block) -> BTreeSet<RegisterId> {
     if always_jumps(block) {
         return BTreeSet::new();

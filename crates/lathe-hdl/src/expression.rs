@@ -1,5 +1,5 @@
-//! Expressions in Verilog. Every part has exactly the bits that the definition gives it: where Verilog would
-//! compute with more, or cannot select bits, a part gets a name first.
+//! Expressions in Verilog. Every part has exactly the width that the definition gives it: where Verilog would compute
+//! with more bits, or cannot select bits, a part gets a name first.
 
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_isa::semantics::{Expr, ExprKind, OperandId};
@@ -9,17 +9,17 @@ use crate::operands::{self, Operand};
 use crate::operators::symbol;
 use crate::shape;
 
-/// A declaration's range, with a blank after it; nothing for a single bit.
+/// Returns the range of a declaration, with a space after it; nothing for a single bit.
 pub(crate) fn range(bits: u32) -> String {
     if bits == 1 { String::new() } else { format!("[{}:0] ", bits - 1) }
 }
 
-/// A number of so many bits.
+/// Returns a number of the given width.
 pub(crate) fn number(bits: u32, value: u64) -> String {
     if value < 10 { format!("{bits}'d{value}") } else { format!("{bits}'h{value:X}") }
 }
 
-/// Some bits of a name that has `of` bits.
+/// Selects bits of a name that has `of` bits.
 pub(crate) fn select(name: &str, of: u32, low: u32, bits: u32) -> String {
     match bits {
         _ if bits == of => name.to_owned(),
@@ -28,7 +28,7 @@ pub(crate) fn select(name: &str, of: u32, low: u32, bits: u32) -> String {
     }
 }
 
-/// Bits with zeros above.
+/// Extends bits with zeros.
 pub(crate) fn extend(text: &str, from: u32, to: u32) -> String {
     if from == to { text.to_owned() } else { format!("{{{}, {text}}}", number(to - from, 0)) }
 }
@@ -38,7 +38,7 @@ fn is_name(text: &str) -> bool {
 }
 
 impl Lowering<'_> {
-    /// An expression's text. Lines that it needs before it are written at once.
+    /// Returns the text of an expression. Writes the lines that have to come before it at once.
     pub(crate) fn expression(&mut self, expr: &Expr) -> String {
         let bits = expr.width.bits();
         match &expr.kind {
@@ -49,7 +49,7 @@ impl Lowering<'_> {
                 let name = self.shape.names.register(*id);
                 match register.constant {
                     true => number(bits, register.reset),
-                    // The instruction may have gone on and changed it.
+                    // The instruction may have changed it since.
                     false if self.is_for_all() => format!("{name}_q"),
                     false => name.to_owned(),
                 }
@@ -91,7 +91,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The parts of a concatenation, without braces inside braces.
+    /// Collects the parts of a concatenation, without braces inside braces.
     fn parts(&mut self, expr: &Expr, parts: &mut Vec<String>) {
         match &expr.kind {
             ExprKind::Join(high, low) => {
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A choice of which only the one is computed that is chosen.
+    /// Writes a choice that evaluates only the chosen value.
     fn choose_one(&mut self, condition: &Expr, x: &Expr, y: &Expr) -> String {
         let condition = self.expression(condition);
         let name = self.new_temporary(x.width.bits());
@@ -120,7 +120,7 @@ impl Lowering<'_> {
     }
 
     fn binary(&mut self, operator: BinaryOperator, x: &Expr, y: &Expr) -> String {
-        // Comparisons with the least or the largest number that are always the same are what a reader of Verilog complains about.
+        // Verilog tools warn about comparisons with the least or the largest number that always have the same result.
         let most = Some(x.width.mask());
         match (operator, x.as_constant(), y.as_constant()) {
             (BinaryOperator::LessOrEqual, Some(0), _) => return "1'b1".to_owned(),
@@ -147,7 +147,7 @@ impl Lowering<'_> {
 
     fn slice(&mut self, x: &Expr, low: u32, bits: u32) -> String {
         match &x.kind {
-            // Bits of bits are bits of the whole.
+            // A slice of a slice is a slice of the whole.
             ExprKind::Slice(inner, below) => self.slice(inner, low + below, bits),
             ExprKind::ZeroExtend(inner) if low + bits <= inner.width.bits() => self.slice(inner, low, bits),
             ExprKind::Constant(value) => number(bits, x.width.wrap(*value) >> low & mask(bits)),
@@ -161,13 +161,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// A name that has the value of an expression, made if there is none.
+    /// Returns a name that has the value of an expression, creating one if necessary.
     pub(crate) fn named(&mut self, expr: &Expr) -> String {
         let text = self.expression(expr);
         if is_name(&text) { text } else { self.temporary(expr.width.bits(), &text) }
     }
 
-    /// A new name for a value, which is given to it at once.
+    /// Assigns a value to a new name and returns the name.
     pub(crate) fn temporary(&mut self, bits: u32, text: &str) -> String {
         let name = self.new_temporary(bits);
         self.out.line(format!("{name} = {text};"));

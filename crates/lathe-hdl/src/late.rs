@@ -1,5 +1,5 @@
-//! Which writes to registers that an operand names can wait until everything else has been done: those after which nothing looks at
-//! these registers. They share one place at the end of the core where registers are chosen, instead of having one each.
+//! Finds the writes to registers named by operands that can wait until everything else has been done: those after which
+//! nothing reads these registers. They share one multiplexer at the end of the core instead of having one each.
 
 use std::collections::BTreeSet;
 
@@ -9,8 +9,8 @@ use lathe_isa::semantics::{Block, Statement};
 
 use crate::operands;
 
-/// For each write of an instruction to an operand, in the order in which they stand there, whether it can wait. `fields` are those of its
-/// operands.
+/// Returns, for each write of an instruction to an operand, in textual order, whether it can wait. `fields` are the
+/// fields of its operands.
 pub(crate) fn writes(isa: &Isa, fields: &[FieldId], block: &Block) -> Vec<bool> {
     let search = Search { isa, fields };
     let mut found = Vec::new();
@@ -25,7 +25,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// `after` are the registers that are looked at or written after the block.
+    /// `after` are the registers that are read or written after the block.
     fn block(&self, block: &Block, after: &BTreeSet<RegisterId>, found: &mut Vec<bool>) {
         for (at, statement) in block.iter().enumerate() {
             let rest = || -> BTreeSet<RegisterId> {
@@ -47,7 +47,7 @@ impl Search<'_> {
         }
     }
 
-    /// The registers that a statement looks at or writes. Reaching a memory may do what its maps do.
+    /// Returns the registers that a statement reads or writes. An access to a memory may have the effects of its maps.
     fn touched(&self, statement: &Statement) -> BTreeSet<RegisterId> {
         let effects = statement.effects();
         let reached = |memory| effects.loads.contains(memory) || effects.stores.contains(memory);

@@ -1,17 +1,17 @@
-//! Hardware from an instruction set: a core in plain Verilog that a person can read, what stands around it on a
-//! chip, and a bench that runs programs on it.
+//! Hardware from an instruction set: a core in plain Verilog that a person can read, the circuits around it on a chip,
+//! and a bench that runs programs on it.
 //!
-//! The core executes an instruction as the definition says it, statement by statement, in one combinational
-//! block that starts over in every clock cycle. Each access to a memory or device has a number; `step` says which of them have
-//! been done. A division is counted as two, since the unit that divides is given something and answers some cycles later. The block
-//! runs up to the first access that has not been done, and that one is what the cycle does. When nothing is left to do the instruction
-//! retires: then, and only then, the registers change. So an instruction that faults has changed nothing, and an instruction that waits
-//! for a device can wait anywhere.
+//! The core executes an instruction statement by statement, as the definition says, in one combinational block that
+//! starts over in every clock cycle. Each access to a memory or device has a number; `step` says which accesses have
+//! been done. A division counts as two accesses, since the division unit is given its operands and answers some cycles
+//! later. The block runs up to the first access that has not been done, and the cycle does that access. When none is
+//! left, the instruction retires: then, and only then, the registers change. So an instruction that faults has changed
+//! nothing, and an instruction that waits for a device can wait anywhere.
 //!
-//! Where instructions are many because operands have many modes, they are cut into parts ([`Form::Parts`]), which are done one after the
-//! other in the same block. What is proven about a core does not depend on how it is written.
+//! If operands with many modes make many instructions, these are cut into parts ([`Form::Parts`]), which the same block
+//! executes one after the other. What is proven about a core does not depend on its form.
 //!
-//! This crate writes text. It runs no tool, and knows no file.
+//! This crate only writes text: it runs no tool and touches no file.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -50,18 +50,18 @@ use lathe_isa::model::{DeviceId, DeviceOperation, MemoryId, RegisterId};
 pub struct File {
     /// Its name, in the folder of the design or in [`BOARD`] below it.
     pub name: String,
-    /// What is in it.
+    /// Its contents.
     pub text: String,
 }
 
 /// Something in a definition that the generator has no hardware for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// What it is, as a person would say it.
+    /// A description, as a person would put it.
     pub what: String,
     /// What to do about it.
     pub help: String,
-    /// Where it is in the definition.
+    /// Its place in the definition.
     pub place: Span,
 }
 
@@ -71,16 +71,16 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// What memories hold when the power comes on, and where execution begins.
+/// The contents of memories at power-on, and the address where execution begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
     /// The cells of each memory that are not 0, by address.
     pub cells: Vec<Vec<(u64, u64)>>,
     /// The address of the first instruction, if it is not the definition's.
     pub entry: Option<u64>,
-    /// The registers that do not begin as they are declared, because `on reset` sets them.
+    /// Registers whose first value is not the declared one, because `on reset` sets them.
     pub registers: BTreeMap<RegisterId, u64>,
-    /// How many address bits the memories of the board have at most, for a chip with little block RAM.
+    /// The most address bits of a memory on the board, for a chip with little block RAM.
     pub board_bits: Option<u32>,
 }
 
@@ -90,14 +90,14 @@ impl Program {
     }
 }
 
-/// How what instructions do is written.
+/// The form in which the actions of instructions are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Each in one piece, under its row.
+    /// Each instruction in one piece, under its row.
     Whole,
-    /// In parts that are shared by all instructions that have them: the operands, the operation, the result.
+    /// In parts, each shared by all instructions that have it: the operands, the operation, the result.
     Parts,
-    /// In parts where that is much less.
+    /// In parts where that is much shorter.
     Best,
 }
 
@@ -106,9 +106,9 @@ pub enum Form {
 pub struct Design {
     /// The name of the core's module; its file has the same name.
     pub module: String,
-    /// What the numbers of `faulted_code` mean.
+    /// The meanings of the values of `faulted_code`.
     pub messages: Vec<String>,
-    /// The core from outside.
+    /// The core seen from outside.
     pub interface: Interface,
     /// The core, and everything around it for simulation and for a board.
     pub files: Vec<File>,
@@ -116,42 +116,42 @@ pub struct Design {
 }
 
 impl Design {
-    /// The core as far as one instruction needs it; after the last instruction, for bits that no row has. It is the same text
-    /// without what other instructions do, in whose place it stops for ever, and without the decoding of other rows: so what is true
-    /// of an instruction in its slice is true of it in the core, if that decodes every row as what it is ([`Design::decoder`]). What
-    /// `on step` does in place of an instruction is only in the last slice. A tool reads a slice of a large core much faster than the
-    /// core.
+    /// Returns the part of the core that one instruction needs; the index after the last instruction is for bits that
+    /// no row has. A slice is the text of the core without the actions of other instructions, in whose place it stops
+    /// for ever, and without the decoding of other rows. So what is true of an instruction in its slice is true of it
+    /// in the core, if the core decodes every row correctly ([`Design::decoder`]). What `on step` does in place of an
+    /// instruction is only in the last slice. A tool reads a slice of a large core much faster than the core.
     pub fn slice(&self, at: usize) -> Option<String> {
         self.core.slice(at)
     }
 
-    /// What decodes in the core, in a module of its own: from `window`, the cells at the program counter with the first highest, to
-    /// `instruction`, one of [`Interface::numbers`].
+    /// Returns the core's decoder as a module of its own: from `window`, the cells at the program counter with the
+    /// first one highest, to `instruction`, one of [`Interface::numbers`].
     pub fn decoder(&self) -> String {
         self.core.decoder(DECODER)
     }
 }
 
-/// The core from outside: what whoever looks on has to know of it.
+/// The core seen from outside: what an observer has to know about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Registers that can change, by the names of what keeps them between instructions, in the order of `retire_registers`.
+    /// Registers that can change, each with the name of its flip-flops, in the order of `retire_registers`.
     pub registers: Vec<(RegisterId, String)>,
-    /// The stem of each memory's ports, and how many neighbouring cells they reach.
+    /// The stem of each memory's port names, and how many neighbouring cells its ports reach.
     pub memories: Vec<(String, u32)>,
     /// What devices are asked to do.
     pub operations: Vec<DevicePort>,
-    /// How many accesses each instruction makes at most, the fetch included; the last is for bits that no row has.
+    /// The most accesses that each instruction makes, including the fetch; the last entry is for bits that no row has.
     pub accesses: Vec<u32>,
-    /// How far `step` counts them, which may leave numbers out.
+    /// The last value of `step`; some values may be unused.
     pub steps: u32,
-    /// What the decoder calls each instruction, in order.
+    /// The decoder's number for each instruction, in order.
     pub numbers: Vec<u64>,
-    /// The bits of such a number. 0 is for bits that no row has.
+    /// The width of such a number. 0 is for bits that no row has.
     pub number_bits: u32,
-    /// The bits of the number that goes with a fault.
+    /// The width of the number that goes with a fault.
     pub detail_bits: u32,
-    /// The bits of the unit that divides, if there is one: [`DIVISION`] says how it is called.
+    /// The width of the division unit, if there is one; [`DIVISION`] is the ending of its name.
     pub division: Option<u32>,
 }
 
@@ -160,15 +160,15 @@ pub struct Interface {
 pub struct DevicePort {
     /// The device.
     pub device: DeviceId,
-    /// What it is asked to do.
+    /// The operation.
     pub operation: DeviceOperation,
-    /// The stem of the names.
+    /// The stem of the port names.
     pub name: String,
-    /// Whether there is a signal that asks for it. Where there is none, the answer can be looked at any time.
+    /// Whether a signal requests the operation. If not, the answer can be read at any time.
     pub is_asked: bool,
-    /// The names of what it is given.
+    /// The names of its arguments.
     pub arguments: Vec<String>,
-    /// Whether it may let the core wait.
+    /// Whether it may make the core wait.
     pub may_wait: bool,
     /// Whether the answer comes in the next cycle.
     pub answers_later: bool,
@@ -176,20 +176,21 @@ pub struct DevicePort {
     pub has_answer: bool,
 }
 
-/// The folder of what belongs to a board, so that a simulator can be given all files beside the core.
+/// The folder of the files for boards, apart from the core's so that a simulator can be given all files beside the
+/// core.
 pub const BOARD: &str = "board";
 
-/// How the name of the module that divides goes on after the name of the core's module.
+/// The ending that turns the name of the core's module into that of its division unit.
 pub const DIVISION: &str = "_divide";
 
-/// The name of the module that decodes, where it is one.
+/// The name of the decoder where it is a module of its own.
 pub const DECODER: &str = "decoder";
 
-/// The message of a fault at bits that no row has.
+/// The message of the fault for bits that no row has.
 pub use shape::UNDEFINED;
 pub use small::Small;
 
-/// The hardware of a machine. `sources` are the files of its definition, whose rows become comments.
+/// Generates the hardware of a machine. `sources` are the files of its definition, whose rows become comments.
 ///
 /// # Errors
 /// If the definition asks for something that the generator has no hardware for.
@@ -197,7 +198,7 @@ pub fn generate(isa: &Isa, sources: &[Source], program: &Program) -> Result<Desi
     generate_as(isa, sources, program, Form::Best)
 }
 
-/// The same, written in a form.
+/// Generates the hardware of a machine in the given form.
 ///
 /// # Errors
 /// If the definition asks for something that the generator has no hardware for.

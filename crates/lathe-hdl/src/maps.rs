@@ -1,6 +1,6 @@
-//! What is mapped over memories, where hardware has it: between the instructions and the memory, once for all of them. An instruction
-//! says which address it wants, and after the `case` what is mapped there does its accesses. The instruction has left numbers
-//! free for them, and goes on when they are done.
+//! Maps over memories, where hardware has them: between the instructions and the memory, once for all instructions. An
+//! instruction says which address it wants, and after the `case` the map at that address does its accesses. The
+//! instruction has left numbers free for them, and goes on when they are done.
 
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, Mapping, MemoryId, Operation, RegisterId};
@@ -18,7 +18,7 @@ pub(crate) enum Access {
     Write,
 }
 
-/// What the mappings of a machine are to its core, in their order.
+/// How a machine's mappings appear in its core, in their order.
 #[derive(Debug)]
 pub(crate) struct Maps {
     all: Vec<Sides>,
@@ -28,18 +28,18 @@ pub(crate) struct Maps {
 struct Sides {
     read: Side,
     write: Side,
-    /// What a write does to registers, or to where the core goes on, which every instruction does itself.
+    /// What a write does to registers, or to the next address, which is part of every instruction.
     core: Option<Body>,
 }
 
 /// What a read or write does to memories and devices.
 #[derive(Debug)]
 enum Side {
-    /// It reaches the cell, as if nothing were mapped.
+    /// It accesses the cell, as if nothing were mapped.
     Cell,
-    /// It can be done in one place for all instructions.
+    /// One copy serves all instructions.
     Shared(Body),
-    /// Every instruction has to do it itself.
+    /// Every instruction needs its own copy.
     Own,
 }
 
@@ -65,13 +65,13 @@ impl Maps {
         }
     }
 
-    /// Whether a mapping makes a difference to an access.
+    /// Whether a mapping affects an access.
     pub(crate) fn matters(&self, at: usize, access: Access) -> bool {
         let to_core = access == Access::Write && self.all[at].core.is_some();
         to_core || !matches!(self.side(at, access), Side::Cell)
     }
 
-    /// What a write does that every instruction does itself.
+    /// Returns the effects of a write that are part of every instruction.
     pub(crate) fn core(&self, at: usize) -> Option<&Body> {
         self.all[at].core.as_ref()
     }
@@ -80,8 +80,9 @@ impl Maps {
         (0..self.all.len()).filter(move |at| isa.maps[*at].memory == memory)
     }
 
-    /// Whether what an access to a memory does to memories and devices can be done in one place for all instructions. That is after
-    /// they have changed what they change, so it looks at registers as they were: none that it looks at may be `written` before.
+    /// Whether one copy of the logic for an access to a memory and to devices can serve all instructions. It runs after
+    /// the instruction has changed registers but reads their old values, so the instruction may not have `written` any
+    /// register that it reads.
     pub(crate) fn can_share(
         &self,
         isa: &Isa,
@@ -96,12 +97,12 @@ impl Maps {
         })
     }
 
-    /// Whether a write to a memory may be one to a device.
+    /// Whether a write to a memory may reach a device.
     pub(crate) fn may_write(&self, isa: &Isa, memory: MemoryId, device: DeviceId) -> bool {
         self.of(isa, memory).any(|at| isa.maps[at].write.effects().devices.contains(&device))
     }
 
-    /// What is done in one place, with where.
+    /// Returns the mappings with a shared copy, and what it does.
     fn shared<'a>(
         &'a self,
         isa: &'a Isa,
@@ -115,7 +116,7 @@ impl Maps {
     }
 }
 
-/// The accesses of a read or write.
+/// Classifies the accesses of a read or write.
 fn side(body: Body, memory: MemoryId) -> Side {
     let is = |expr: &Expr, local: u16| matches!(expr.kind, ExprKind::Local(id) if id.0 == local);
     let is_cell = match &body.block[..] {
@@ -130,7 +131,8 @@ fn side(body: Body, memory: MemoryId) -> Side {
     if is_cell { Side::Cell } else { Side::Shared(body) }
 }
 
-/// Whether a body does something that the core does anew in every cycle: to registers, to where it goes on, to the number of cycles.
+/// Whether a body has effects that the core repeats in every cycle: on registers, on the next address, on the number of
+/// cycles.
 fn changes_core(block: &[Statement]) -> bool {
     any(block, |statement| match statement {
         Statement::SetRegister(..)
@@ -148,7 +150,8 @@ fn changes_core(block: &[Statement]) -> bool {
     })
 }
 
-/// What a write does to memories and devices, and what it does to the core, if each can be done without the other.
+/// Splits a write into its effects on memories and devices and its effects on the core, if neither depends on the
+/// other.
 fn taken_apart(body: &Body) -> Option<(Body, Option<Body>)> {
     if !changes_core(&body.block) {
         return Some((body.clone(), None));
@@ -187,16 +190,16 @@ fn any(block: &[Statement], is_it: impl Fn(&Statement) -> bool) -> bool {
     found
 }
 
-/// What the accesses to a memory with something mapped over it are, for the instructions.
+/// How many access numbers a mapped access to a memory takes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Numbers {
-    /// How many numbers a read takes.
+    /// The numbers that a read takes.
     pub(crate) reads: u32,
-    /// How many a write takes.
+    /// The numbers that a write takes.
     pub(crate) writes: u32,
 }
 
-/// Whether an address belongs to a mapping.
+/// Returns a test of whether an address belongs to a mapping.
 pub(crate) fn test(isa: &Isa, mapping: &Mapping, address: &str) -> String {
     let width = isa.memory(mapping.memory).address;
     let (first, last) = (number(width.bits(), mapping.first), number(width.bits(), mapping.last));
@@ -208,7 +211,7 @@ pub(crate) fn test(isa: &Isa, mapping: &Mapping, address: &str) -> String {
     }
 }
 
-/// Writes what is done in one place, and notes how many numbers instructions have to leave free for it.
+/// Writes the shared logic, and notes how many numbers instructions have to leave free for it.
 pub(crate) fn write(isa: &Isa, shape: &Shape, common: &mut Common, out: &mut Writer) {
     common.maps = vec![Numbers::default(); isa.memories.len()];
     for memory in (0..isa.memories.len() as u32).map(MemoryId) {
@@ -232,13 +235,13 @@ pub(crate) fn write(isa: &Isa, shape: &Shape, common: &mut Common, out: &mut Wri
     }
 }
 
-/// What is done at some addresses.
+/// The logic for some addresses.
 struct Branch {
     test: String,
     text: String,
-    /// What is read.
+    /// The value read.
     value: String,
-    /// How many numbers it takes.
+    /// How many access numbers it takes.
     numbers: u32,
 }
 
@@ -261,7 +264,7 @@ fn branches(
         };
         let value = lowering.body(body, given).unwrap_or_default();
         let (text, way) = lowering.finish();
-        // What comes after the last access has to be looked at once more.
+        // The answer to the last access needs one more cycle.
         let numbers = if access == Access::Read && answers_later(shape, body) { way.site + 1 } else { way.site };
         let test = test(isa, mapping, &address);
         match branches.iter_mut().find(|known: &&mut Branch| known.text == text && known.value == value) {
@@ -272,7 +275,7 @@ fn branches(
     branches
 }
 
-/// Whether there is an access whose answer comes in the next cycle.
+/// Whether a body has an access whose answer comes in the next cycle.
 fn answers_later(shape: &Shape, body: &Body) -> bool {
     any(&body.block, |statement| match statement {
         Statement::Load { .. } => true,
@@ -307,7 +310,7 @@ fn read(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer, memory: Mem
         out.line(format!("if (!{name}_ready) stop = 1'b1;"));
     }
     out.close("end");
-    // An instruction that waits here may still look at the answer to its last question.
+    // An instruction that waits here may still use the answer to its last access.
     out.open("if (stop) begin");
     out.line(format!("{name}_found = {name}_found_q; {name}_found_value = {name}_found_value_q;"));
     out.turn("end else begin");
@@ -339,7 +342,7 @@ fn written(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer, memory: 
     out.close("end");
 }
 
-/// Which memories have something mapped over them that is done in one place, and how many numbers that takes.
+/// Returns the memories whose maps have shared logic, and how many numbers it takes.
 fn shared<'a>(
     isa: &'a Isa,
     shape: &'a Shape,
@@ -351,7 +354,7 @@ fn shared<'a>(
         .map(|(id, numbers)| (id, shape.names.memory(id), *numbers))
 }
 
-/// What is kept of a read until the next, with its bits.
+/// Returns the names that keep a read until the next one, with their widths.
 pub(crate) fn found(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
     let reads = shared(isa, shape, common).filter(|(_, _, numbers)| numbers.reads > 0);
     reads
@@ -361,7 +364,7 @@ pub(crate) fn found(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, Stri
         .collect()
 }
 
-/// What an instruction says, with its bits.
+/// Returns the names of an instruction's requests, with their widths.
 pub(crate) fn said(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, String)> {
     let mut all = Vec::new();
     for (id, name, numbers) in shared(isa, shape, common) {
@@ -385,7 +388,7 @@ pub(crate) fn said(isa: &Isa, shape: &Shape, common: &Common) -> Vec<(u32, Strin
     all
 }
 
-/// What was read, from what is mapped or from the memory.
+/// Writes which value was read: the map's or the memory's.
 pub(crate) fn answers(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer) {
     for (id, name, _) in shared(isa, shape, common).filter(|(_, _, numbers)| numbers.reads > 0) {
         let (cell, lanes) = (isa.memory(id).cell.bits(), shape.lanes[id.index()]);
@@ -394,7 +397,7 @@ pub(crate) fn answers(isa: &Isa, shape: &Shape, common: &Common, out: &mut Write
     }
 }
 
-/// The accesses of instructions, as macros.
+/// Writes the accesses of instructions as macros.
 pub(crate) fn accesses(isa: &Isa, shape: &Shape, common: &Common, out: &mut Writer) {
     for (_, name, numbers) in shared(isa, shape, common) {
         let last = |count: u32| match count {
@@ -431,7 +434,7 @@ end",
     }
 }
 
-/// The names of these macros.
+/// Returns the names of these macros.
 pub(crate) fn macros(isa: &Isa, shape: &Shape, common: &Common) -> Vec<String> {
     let names = |(_, name, numbers): (MemoryId, &str, Numbers)| {
         let read = (numbers.reads > 0).then(|| format!("{name}_mapped_load"));

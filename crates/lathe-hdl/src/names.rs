@@ -1,11 +1,11 @@
-//! Names: those of the definition as they are, unless Verilog or the core has the name already.
+//! Names: those of the definition unchanged, unless Verilog or the core already uses them.
 
 use std::collections::BTreeSet;
 
 use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, FieldId, InstructionId, MemoryId, RegisterId};
 
-/// Words that a Verilog or SystemVerilog reader takes for its own.
+/// Words that Verilog or SystemVerilog tools reserve.
 const KEYWORDS: &str = "\
 accept_on alias always always_comb always_ff always_latch and assert assign assume automatic before begin bind bins \
 binsof bit break buf bufif0 bufif1 byte case casex casez cell chandle checker class clocking cmos config const \
@@ -25,7 +25,7 @@ sync_reject_on table tagged task this throughout time timeprecision timeunit tra
 trior trireg type typedef union unique unique0 unsigned until until_with untyped use uwire var vectored virtual void \
 wait wait_order wand weak weak0 weak1 while wildcard wire with within wor xnor xor";
 
-/// Words that the core has for itself.
+/// Words that the core uses itself.
 const OWN: &str = "\
 clk reset reset_pc reset_registers step step_next stop busy jump target next halt fault fault_code fault_detail \
 halted faulted retire retire_pc retire_bits retire_next retire_registers retire_cycles retire_replaced replaced window \
@@ -70,7 +70,7 @@ impl Names {
         Names { module, pc, registers, memories, devices, fields, instructions, taken }
     }
 
-    /// A name that nothing else has.
+    /// Returns a name that nothing else has.
     pub(crate) fn fresh(&mut self, wanted: &str) -> String {
         unique(&mut self.taken, wanted.to_owned())
     }
@@ -96,7 +96,7 @@ impl Names {
     }
 }
 
-/// Letters, digits and single underscores; never a digit first.
+/// Reduces a name to letters, digits and single underscores, without a digit first.
 fn plain(name: &str) -> String {
     let mut plain = String::new();
     for letter in name.chars() {
@@ -114,7 +114,7 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// What the core puts after a name to make names of its own, and before one.
+/// The suffixes that the core appends to a name to make names of its own, and the prefixes.
 const ENDINGS: [&str; 18] = [
     "_q",
     "_address",
@@ -137,7 +137,7 @@ const ENDINGS: [&str; 18] = [
 ];
 const BEGINNINGS: [&str; 2] = ["read_", "write_"];
 
-/// A name that nothing has yet. Names that the core makes from it are taken with it.
+/// Returns a name that is not taken, and takes it with all names that the core derives from it.
 fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
     let with_made = |name: &str| -> Vec<String> {
         let ends = ENDINGS.map(|ending| format!("{name}{ending}"));
@@ -154,7 +154,7 @@ fn unique(taken: &mut BTreeSet<String>, wanted: String) -> String {
     name
 }
 
-/// Whether the core gives such names to what has none in the definition: `t8_0`, `load8_1`.
+/// Whether the core gives such names to values that have none in the definition: `t8_0`, `load8_1`.
 fn is_temporary(name: &str) -> bool {
     let Some((stem, number)) = name.split_once('_') else { return false };
     let Some(digit) = stem.find(|letter: char| letter.is_ascii_digit()) else { return false };

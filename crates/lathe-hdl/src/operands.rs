@@ -1,4 +1,5 @@
-//! The operands of all rows: which bits of the window each of them is. Rows that have the same operand in the same place share it.
+//! The operands of all rows: the bits of the window that each is made of. Rows that have the same operand in the same
+//! place share it.
 
 use lathe_base::Width;
 use lathe_isa::Isa;
@@ -21,9 +22,9 @@ pub(crate) struct Operand {
     /// Its bits: a name, or a number where the row leaves no choice.
     pub(crate) code: String,
     bits: Bits,
-    /// Whether its value is wanted anywhere.
+    /// Whether anything reads its value.
     is_read: bool,
-    /// Whether anything of it is.
+    /// Whether anything reads its value or its bits.
     is_used: bool,
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct Operand {
 struct Bits {
     text: String,
     is_constant: bool,
-    /// The cells of the instruction, if the value is a distance from its end.
+    /// The number of cells of the instruction, if the value is a distance from its end.
     from_end: Option<u32>,
 }
 
@@ -40,7 +41,7 @@ struct Bits {
 #[derive(Debug, Default)]
 pub(crate) struct Operands {
     all: Vec<Operand>,
-    /// Where those of each instruction are in the list, in order.
+    /// For each instruction, the places of its operands in the list, in order.
     places: Vec<Vec<usize>>,
 }
 
@@ -65,7 +66,7 @@ impl Operands {
         operands
     }
 
-    /// Where an operand is in the list; it is added if it is not there.
+    /// Returns the place of an operand in the list, and adds the operand if it is new.
     fn place(&mut self, isa: &Isa, names: &mut Names, row: &Instruction, at: usize, field: FieldId) -> usize {
         let described = isa.field(field);
         let width = described.width.bits();
@@ -92,12 +93,12 @@ impl Operands {
         self.all.len() - 1
     }
 
-    /// The operands of an instruction, in order.
+    /// Returns the operands of an instruction, in order.
     pub(crate) fn of(&self, instruction: InstructionId) -> Vec<Operand> {
         self.places[instruction.index()].iter().map(|place| self.all[*place].clone()).collect()
     }
 
-    /// All bits that are operands, and all values that are computed from them alone.
+    /// Writes the bits of all operands, and all values that are computed from them alone.
     pub(crate) fn write(&self, isa: &Isa, shape: &Shape, out: &mut Writer) {
         for operand in self.all.iter().filter(|operand| operand.is_used) {
             let described = isa.field(operand.field);
@@ -118,7 +119,7 @@ impl Operands {
         }
     }
 
-    /// The values of operands that name registers, read before anything is written.
+    /// Writes the values of operands that name registers, read before anything is written.
     pub(crate) fn read(&self, isa: &Isa, shape: &Shape, out: &mut Writer) {
         for operand in self.all.iter().filter(|operand| operand.is_read) {
             if let Domain::Registers(_) = isa.field(operand.field).domain {
@@ -129,7 +130,7 @@ impl Operands {
     }
 }
 
-/// The registers that an operand may name, or parts of which it may name.
+/// Returns the registers that an operand may name, wholly or in part.
 pub(crate) fn registers(isa: &Isa, field: FieldId) -> impl Iterator<Item = RegisterId> + '_ {
     let list = match &isa.field(field).domain {
         Domain::Registers(list) => list.as_slice(),
@@ -139,7 +140,7 @@ pub(crate) fn registers(isa: &Isa, field: FieldId) -> impl Iterator<Item = Regis
     places.flat_map(|place| &place.parts).map(|part| part.register)
 }
 
-/// From where the address counts that an operand means.
+/// Returns the base to which the address of an operand is relative.
 fn base_of(domain: &Domain) -> Option<Base> {
     match domain {
         Domain::Number(Numeric { target: Some(Target::Relative { from, .. } | Target::Within(from)), .. }) => {
@@ -149,7 +150,7 @@ fn base_of(domain: &Domain) -> Option<Base> {
     }
 }
 
-/// Whether a body looks at the bits of an operand.
+/// Whether a body reads the bits of an operand.
 fn uses_code(body: &Body, operand: OperandId) -> bool {
     let mut uses = false;
     for_each_expression(body, &mut |expr| {
@@ -158,7 +159,7 @@ fn uses_code(body: &Body, operand: OperandId) -> bool {
     uses
 }
 
-/// The bits of an operand, from where they are in the encoding.
+/// Returns the bits of an operand from its place in the encoding.
 fn window_bits(isa: &Isa, segments: &[Segment], bits: u32) -> String {
     let window = Shape::window_bits(isa);
     let mut segments = segments.to_vec();
@@ -179,7 +180,7 @@ fn window_bits(isa: &Isa, segments: &[Segment], bits: u32) -> String {
     if parts.len() == 1 { parts.remove(0) } else { format!("{{{}}}", parts.join(", ")) }
 }
 
-/// The address that an operand means, from its bits.
+/// Returns the address that an operand means, from its bits.
 fn target(isa: &Isa, shape: &Shape, numeric: Numeric, operand: &Operand) -> String {
     let (pc, bits, code) = (isa.pc.width, isa.field(operand.field).width.bits(), operand.code.as_str());
     let ahead = |cells: u32| format!("({} + {})", shape.names.pc, number(pc.bits(), pc.wrap(u64::from(cells))));

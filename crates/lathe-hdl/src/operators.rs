@@ -1,5 +1,5 @@
-//! Operators that Verilog does not have as the definition means them, as functions: divisions that give something for zero, shifts
-//! that keep the sign, rotations.
+//! Functions for operators that Verilog lacks or defines differently: division with a result for zero, shifts that keep
+//! the sign, rotations.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use lathe_isa::operators::BinaryOperator;
 
 use crate::writer::Writer;
 
-/// The functions that a core needs, each for one width and one width of counts.
+/// The functions that a core needs, each for one width of values and one width of counts.
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
     needed: BTreeSet<(&'static str, u32, u32)>,
@@ -19,7 +19,7 @@ pub(crate) fn is_division(operator: BinaryOperator) -> bool {
     matches!(operator, Divide | DivideSigned | Remainder | RemainderSigned)
 }
 
-/// The functions that operators of this kind have.
+/// Returns the stem of the names of the functions for an operator, if it needs one.
 fn stem(operator: BinaryOperator) -> Option<&'static str> {
     Some(match operator {
         BinaryOperator::Divide => "divide",
@@ -33,7 +33,7 @@ fn stem(operator: BinaryOperator) -> Option<&'static str> {
     })
 }
 
-/// The operator between two operands, if Verilog has it.
+/// Returns Verilog's operator for an operator, if there is one.
 pub(crate) fn symbol(operator: BinaryOperator) -> Option<&'static str> {
     use BinaryOperator::*;
     Some(match operator {
@@ -56,14 +56,14 @@ pub(crate) fn symbol(operator: BinaryOperator) -> Option<&'static str> {
 }
 
 impl Functions {
-    /// The name of the function for an operator on a left operand of `width` and a right one of `count` bits.
+    /// Returns the name of the function for an operator on a left operand of `width` and a right one of `count` bits.
     pub(crate) fn name(&mut self, operator: BinaryOperator, width: u32, count: u32) -> Option<String> {
         let stem = stem(operator)?;
         self.needed.insert((stem, width, count));
         Some(name(stem, width, count))
     }
 
-    /// Their text.
+    /// Writes the functions.
     pub(crate) fn write(&self, out: &mut Writer) {
         for (stem, width, count) in &self.needed {
             let last = width - 1;
@@ -80,7 +80,7 @@ impl Functions {
                     let double = 2 * width;
                     out.open("begin : rotate");
                     out.line(format!("reg [{}:0] wide;", double - 1));
-                    // A count that can reach the width or more is taken modulo the width.
+                    // If a count can reach the width or more, it is taken modulo the width.
                     let beyond = *count >= 32 || (1u64 << count) > u64::from(*width);
                     let bits = width.trailing_zeros();
                     let amount = match () {
@@ -110,7 +110,7 @@ impl Functions {
     }
 }
 
-/// Division of two's complement numbers: of their amounts, with the sign put back.
+/// Writes division of two's complement numbers: of their magnitudes, with the sign put back.
 fn signed(out: &mut Writer, name: &str, stem: &str, width: u32) {
     let sign = if width == 1 { String::new() } else { format!("[{}]", width - 1) };
     let range = if width == 1 { String::new() } else { format!("[{}:0] ", width - 1) };

@@ -1,10 +1,10 @@
-//! Instructions in parts, so that those that are alike in one of them share it. Of `add` with two operands the first part finds out where
-//! the first operand is and reads it, the second does so with the other, the operation computes, and the result is put in its place. A
-//! machine with many modes has thousands of instructions, but few of each part: what `add` does is the same wherever its operands come
-//! from, and where they come from is the same for `sub`.
+//! Instructions in parts, so that instructions with the same part share it. For `add` with two operands, the first part
+//! locates and reads the first operand, the second part does so with the second, the operation computes, and the last
+//! part stores the result. A machine with many modes has thousands of instructions, but few variants of each part: what
+//! `add` computes does not depend on its operands' modes, and `sub` finds its operands in the same way.
 //!
-//! Only what has no effect changes its place: a value that is computed earlier than the definition says is one that nothing in between
-//! can change.
+//! Only code without effects moves: a value is computed earlier than the definition says only if nothing in between can
+//! change it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,21 +15,21 @@ use lathe_isa::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Stat
 
 use crate::operands;
 
-/// What tells which of each part an instruction has. How long it is comes before all others.
+/// The signals that say which variant of each part an instruction has. Its length comes before all other parts.
 pub(crate) const PARTS: [&str; 5] = ["which_length", "which_first", "which_second", "which_operation", "which_result"];
 
 /// An instruction in its parts.
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) locals: Vec<Width>,
-    /// What each part does but the length.
+    /// The actions of each part but the length.
     pub(crate) blocks: [Block; 4],
-    /// The names of locals that one part gives to another.
+    /// The names of locals that one part hands to another.
     pub(crate) handed: BTreeMap<LocalId, String>,
 }
 
 impl Parts {
-    /// The parts of a body without divisions and without writes that have to wait for its end. Nothing, if it cannot be cut.
+    /// Cuts a body without divisions and without writes that have to wait for its end. `None` if it cannot be cut.
     pub(crate) fn of(isa: &Isa, fields: &[FieldId], body: &Body) -> Option<Parts> {
         let cut = body.block.iter().rposition(reads).map_or(0, |at| at + 1);
         let (opening, rest) = body.block.split_at(cut);
@@ -61,7 +61,7 @@ impl Parts {
         Some(parts)
     }
 
-    /// The blocks one after the other.
+    /// Returns the blocks, one after the other.
     pub(crate) fn body(&self) -> Body {
         Body { locals: self.locals.clone(), block: self.blocks.concat(), value: None }
     }
@@ -76,14 +76,15 @@ impl Parts {
         })
     }
 
-    /// Whether a local gets values in more than one part.
+    /// Whether more than one part assigns to a local.
     fn assigns_twice(&self) -> bool {
         let assigned = self.assigned();
         let all: BTreeSet<LocalId> = assigned.iter().flatten().copied().collect();
         assigned.iter().map(BTreeSet::len).sum::<usize>() > all.len()
     }
 
-    /// Names what is handed on, in the order in which it is looked at, so that parts which do the same have the same text.
+    /// Names the locals that are handed on, in the order of their first use, so that parts that do the same have the
+    /// same text.
     fn name(&mut self) {
         let [first, second, operation, _] = self.assigned();
         let operands = &first | &second;
@@ -103,7 +104,7 @@ impl Parts {
     }
 }
 
-/// Where the second operand begins: what comes from there on has nothing to do with what is before.
+/// Returns where the second operand begins: nothing from there on is related to anything before it.
 fn second_operand(opening: &[Statement]) -> usize {
     let mut last = BTreeMap::new();
     for (at, statement) in opening.iter().enumerate() {
@@ -121,14 +122,14 @@ fn second_operand(opening: &[Statement]) -> usize {
     opening.len()
 }
 
-/// Something that statements have to do with.
+/// Something that relates statements to one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Thing {
     Local(LocalId),
     Operand(OperandId),
 }
 
-/// What a statement has to do with.
+/// Calls `see` with everything that a statement uses.
 fn things(statement: &Statement, see: &mut impl FnMut(Thing)) {
     statement.effects().operands_written.into_iter().map(Thing::Operand).for_each(&mut *see);
     assignments(std::slice::from_ref(statement), &mut |local| see(Thing::Local(local)));
@@ -150,7 +151,7 @@ fn reads(statement: &Statement) -> bool {
     found
 }
 
-/// The locals to which statements give values, as often as they do.
+/// Calls `see` with the local of each assignment in a block.
 pub(crate) fn assignments(block: &[Statement], see: &mut impl FnMut(LocalId)) {
     for statement in block {
         statement.visit(&mut |statement| {
@@ -164,7 +165,7 @@ pub(crate) fn assignments(block: &[Statement], see: &mut impl FnMut(LocalId)) {
     }
 }
 
-/// The locals that statements look at, in order.
+/// Calls `see` with the locals that statements read, in order.
 fn for_each_local(block: &[Statement], see: &mut impl FnMut(LocalId)) {
     for statement in block {
         statement.visit(&mut |statement| statement.expressions().for_each(|expr| locals_of(expr, see)));
@@ -179,7 +180,7 @@ fn locals_of(expr: &Expr, see: &mut impl FnMut(LocalId)) {
     });
 }
 
-/// Locals that get one value and of which nothing but addresses is made.
+/// Returns the locals that are assigned once and only used to compute addresses.
 fn addresses(rest: &[Statement], assigned: &BTreeMap<LocalId, u32>) -> BTreeSet<LocalId> {
     let made = |statement: &Statement| match statement {
         Statement::Let(local, _) if assigned[local] == 1 => Some(*local),
@@ -209,7 +210,7 @@ fn addresses(rest: &[Statement], assigned: &BTreeMap<LocalId, u32>) -> BTreeSet<
     }
 }
 
-/// Whether an expression is the program counter and some numbers.
+/// Whether an expression is the program counter combined with constants.
 fn is_pc(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Pc | ExprKind::Next => true,
@@ -223,21 +224,21 @@ struct Cutting<'a> {
     isa: &'a Isa,
     /// The fields of the instruction's operands.
     fields: &'a [FieldId],
-    /// How often each local gets a value.
+    /// How often each local is assigned.
     assigned: BTreeMap<LocalId, u32>,
     /// Locals that are only addresses.
     addresses: BTreeSet<LocalId>,
     locals: Vec<Width>,
     opening: Block,
-    /// Locals that get their value in the opening.
+    /// Locals that the opening assigns.
     given: BTreeSet<LocalId>,
-    /// What the opening reads of operands at its end, with the locals that have it.
+    /// The operands that the opening reads at its end, with the locals that hold them.
     hoisted: Vec<(Expr, LocalId)>,
 }
 
 impl Cutting<'_> {
-    /// What comes after the last read: what computes, and what puts results in their places. What is only about where things are goes to
-    /// the opening.
+    /// Splits the statements after the last read into those that compute and those that store results. Statements that
+    /// only compute where things are move to the opening.
     fn tail(&mut self, rest: &[Statement]) -> (Block, Block) {
         let mut middle = Block::new();
         let mut written = BTreeSet::new();
@@ -273,12 +274,12 @@ impl Cutting<'_> {
         self.opening.push(Statement::Let(local, value));
     }
 
-    /// Whether a local is an operand, or where something is, and can be known at the end of the opening.
+    /// Whether a local is an operand or an address, and can be known at the end of the opening.
     fn belongs(&self, local: LocalId, value: &Expr, written: &BTreeSet<RegisterId>) -> bool {
         (self.addresses.contains(&local) || self.is_operand(value)) && self.is_known_early(value, written)
     }
 
-    /// Whether an expression has the same value at the end of the opening as where these registers have been written.
+    /// Whether an expression has the same value at the end of the opening as after these registers have been written.
     fn is_known_early(&self, expr: &Expr, written: &BTreeSet<RegisterId>) -> bool {
         let mut settled = true;
         expr.visit(&mut |expr| {
@@ -290,7 +291,7 @@ impl Cutting<'_> {
         settled
     }
 
-    /// Whether what no operator computes looks at one of these registers.
+    /// Whether a leaf of an expression reads one of these registers.
     fn looks_at(&self, leaf: &Expr, registers: &BTreeSet<RegisterId>) -> bool {
         match leaf.kind {
             ExprKind::Register(register) => registers.contains(&register),
@@ -303,7 +304,8 @@ impl Cutting<'_> {
         operands::registers(self.isa, self.fields[usize::from(operand.0)])
     }
 
-    /// Whether an expression is an operand, some bits of one, the number that an operand chooses, or the program counter as an operand.
+    /// Whether an expression is an operand, some bits of one, a number that an operand selects, or the program counter
+    /// as an operand.
     fn is_operand(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Operand(_) | ExprKind::Code(_) => true,
@@ -313,7 +315,7 @@ impl Cutting<'_> {
         }
     }
 
-    /// Whether an expression is made of numbers in the instruction only.
+    /// Whether an expression depends only on numbers in the instruction.
     fn is_numeric(&self, expr: &Expr) -> bool {
         let mut numeric = true;
         expr.visit(&mut |expr| {
@@ -329,7 +331,7 @@ impl Cutting<'_> {
         numeric
     }
 
-    /// Whether an expression is only the bits of what the opening has, in some order.
+    /// Whether an expression only rearranges bits that the opening has.
     fn is_wired(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Local(local) => self.given.contains(local),
@@ -344,8 +346,8 @@ impl Cutting<'_> {
         LocalId((self.locals.len() - 1) as u16)
     }
 
-    /// A statement with operands read in the opening, where nothing has changed them since. `written` becomes what has been written
-    /// after it.
+    /// Rewrites a statement to use operands read in the opening, where nothing has changed them since. Adds the
+    /// registers that the statement writes to `written`.
     fn hoist_statement(&mut self, statement: &Statement, written: &mut BTreeSet<RegisterId>) -> Statement {
         let mut statement = statement.clone();
         statement.expressions_mut().into_iter().for_each(|expr| self.hoist(expr, written));
@@ -377,7 +379,7 @@ impl Cutting<'_> {
         }
     }
 
-    /// The registers that a statement may write which reads nothing; a store may do what is mapped there.
+    /// Returns the registers that a statement without reads may write; a store may have the effects of a map.
     fn writes(&self, statement: &Statement) -> BTreeSet<RegisterId> {
         let effects = statement.effects();
         let maps = self.isa.maps.iter().filter(|map| effects.stores.contains(&map.memory));
@@ -386,13 +388,13 @@ impl Cutting<'_> {
         named.chain(mapped).chain(effects.writes.iter().copied()).collect()
     }
 
-    /// The ending, given values that the middle makes and places that the opening has found. A statement that needs anything else
-    /// stays in the middle, with what comes before it.
+    /// Builds the ending from values that the middle computes and addresses that the opening finds. A statement that
+    /// needs anything else stays in the middle, with the statements before it.
     fn ending(&mut self, middle: &mut Block, statements: Block) -> Block {
         let mut before: BTreeSet<RegisterId> = middle.iter().flat_map(|statement| self.writes(statement)).collect();
         let mut copies = Vec::new();
         let mut ending = Block::new();
-        // What the statements of the ending have written so far.
+        // Registers that the statements of the ending have written so far.
         let mut written = BTreeSet::new();
         for mut statement in statements {
             let is_kept = statement.expressions().all(|expr| {
@@ -422,7 +424,7 @@ impl Cutting<'_> {
         ending
     }
 
-    /// An address in the ending: the opening finds it, or the middle if it has to.
+    /// Replaces an address in the ending by a local: the opening computes it, or else the middle.
     fn place(&mut self, address: &mut Expr, written: &BTreeSet<RegisterId>, middle: &mut Block) {
         let mut is_given = true;
         locals_of(address, &mut |local| is_given &= self.given.contains(&local));
@@ -444,7 +446,7 @@ impl Cutting<'_> {
         *address = Expr::local(address.width, local);
     }
 
-    /// A value in the ending, which the middle gives it: a local or some bits of one.
+    /// Replaces a value in the ending by one from the middle: a local or some bits of one.
     fn result(&mut self, value: &mut Expr, middle: &mut Block, copies: &mut Vec<(Expr, LocalId)>) {
         let mut of = &mut *value;
         while let ExprKind::Slice(..) | ExprKind::ZeroExtend(_) | ExprKind::SignExtend(_) = of.kind {

@@ -1,5 +1,5 @@
-//! Which values an expression can have, as far as its form tells: enough to see that a stack in one page never reaches a mapped
-//! address in another.
+//! The range of values that an expression can have, as far as its form tells: enough to see that a stack in one page
+//! never reaches a mapped address in another.
 
 use lathe_isa::operators::BinaryOperator;
 use lathe_isa::semantics::{Block, Body, Expr, ExprKind, Statement};
@@ -14,7 +14,8 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// What the locals of a body can be. One that is assigned more than once, or by an access, can be anything.
+    /// Returns the ranges of a body's locals. A local that is assigned more than once, or by an access, can be
+    /// anything.
     pub(crate) fn of(body: &Body) -> Ranges {
         let mut assigned = vec![0; body.locals.len()];
         for statement in &body.block {
@@ -47,7 +48,7 @@ impl Ranges {
         }
     }
 
-    /// What an expression can be.
+    /// Returns the range of an expression.
     pub(crate) fn expression(&self, expr: &Expr) -> Range {
         let whole = (0, expr.width.mask());
         match &expr.kind {

@@ -1,5 +1,5 @@
-//! What the core is made of, found out once: lanes of memories, places of registers, messages of faults, what devices
-//! are asked to do.
+//! What the core is made of, found out once: lanes of memories, positions of registers, messages of faults, operations
+//! of devices.
 
 use lathe_base::Width;
 use lathe_isa::Isa;
@@ -11,31 +11,31 @@ use crate::maps::Maps;
 use crate::names::Names;
 use crate::operands::Operands;
 
-/// What the parts of the core have to know about one another.
+/// What the parts of the core have to know about each other.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) names: Names,
     /// The operands of all instructions.
     pub(crate) operands: Operands,
-    /// How many neighbouring cells of each memory are reached in one step: a power of two.
+    /// How many neighbouring cells of each memory one step reaches: a power of two.
     pub(crate) lanes: Vec<u32>,
-    /// Registers that can change, with the place of their lowest bit in `reset_registers` and `retire_registers`.
+    /// Registers that can change, with the position of their lowest bit in `reset_registers` and `retire_registers`.
     pub(crate) registers: Vec<(RegisterId, u32)>,
-    /// The bits of all of them.
+    /// The total width of these registers.
     pub(crate) register_bits: u32,
-    /// What the numbers of `fault_code` mean. The first is an undefined encoding.
+    /// The meanings of the values of `fault_code`. The first is an undefined encoding.
     pub(crate) messages: Vec<String>,
-    /// The bits of the number that goes with a fault.
+    /// The width of the number that goes with a fault.
     pub(crate) detail_bits: u32,
-    /// What devices are asked to do anywhere in the definition.
+    /// All device operations that the definition uses.
     pub(crate) operations: Vec<(DeviceId, Operation)>,
-    /// The bits of the unit that divides, if there is one.
+    /// The width of the division unit, if there is one.
     pub(crate) division: Option<u32>,
-    /// What is mapped over memories.
+    /// The maps over memories.
     pub(crate) maps: Maps,
 }
 
-/// The message of an encoding that no row has.
+/// The message for an encoding that no row has.
 pub const UNDEFINED: &str = "undefined instruction";
 
 impl Shape {
@@ -79,23 +79,23 @@ impl Shape {
         Shape { names, operands, lanes, registers, register_bits, messages, detail_bits, operations, division, maps }
     }
 
-    /// The number of a fault's message.
+    /// Returns the number of a fault's message.
     pub(crate) fn fault_code(&self, message: &str) -> usize {
         self.messages.iter().position(|known| known == message).unwrap_or(0)
     }
 
-    /// How many bits tell the faults apart.
+    /// Returns the width of a fault's number.
     pub(crate) fn fault_bits(&self) -> u32 {
         Width::to_tell_apart(self.messages.len()).bits()
     }
 
-    /// Bits of the longest instruction.
+    /// Returns the width of the longest instruction.
     pub(crate) fn window_bits(isa: &Isa) -> u32 {
         isa.longest() * isa.code_memory().cell.bits()
     }
 }
 
-/// Everything that the machine can be told to do.
+/// Returns all bodies of the machine.
 pub(crate) fn bodies(isa: &Isa) -> Vec<&Body> {
     let rows = isa.instructions.iter().map(|instruction| &*instruction.body);
     let hook = isa.on_step.iter().map(|hook| &hook.body);
@@ -103,8 +103,7 @@ pub(crate) fn bodies(isa: &Isa) -> Vec<&Body> {
     rows.chain(isa.on_illegal.as_ref()).chain(hook).chain(maps).collect()
 }
 
-/// Fields that name registers and have the same list share one way to read and write them: the first of them
-/// has it.
+/// Returns the field that stands for a register list: fields with the same list share the logic of the first of them.
 pub(crate) fn register_list(isa: &Isa, field: FieldId) -> FieldId {
     let domain = &isa.field(field).domain;
     let same = |other: &usize| match (&isa.fields[*other].domain, domain) {
@@ -119,26 +118,26 @@ pub(crate) fn register_list(isa: &Isa, field: FieldId) -> FieldId {
     (0..isa.fields.len()).find(same).map_or(field, |at| FieldId(at as u32))
 }
 
-/// How a device's answer comes: operations that are given something answer in the next cycle, as a memory does, so
-/// that no signal runs in a circle through the device.
+/// Whether a device answers in the next cycle: operations with arguments do, as a memory does, so that no combinational
+/// loop runs through the device.
 pub(crate) fn answers_later(operation: &Operation) -> bool {
     operation.result.is_some() && !operation.arguments.is_empty()
 }
 
-/// Whether there is a signal that asks for it; else the answer can be looked at any time.
+/// Whether a signal requests the operation; if not, the answer can be read at any time.
 pub(crate) fn is_asked(isa: &Isa, device: DeviceId, operation: &Operation) -> bool {
     let takes = isa.devices[device.index()].kind.consumes(operation.operation);
     !operation.arguments.is_empty() || operation.result.is_none() || takes
 }
 
-/// Whether a device may let the core wait.
+/// Whether a device may make the core wait.
 pub(crate) fn may_wait(isa: &Isa, device: DeviceId, operation: DeviceOperation) -> bool {
     let kind = isa.devices[device.index()].kind;
     matches!(kind, DeviceKind::Stream | DeviceKind::Bus { .. })
         && matches!(operation, DeviceOperation::Read | DeviceOperation::Write)
 }
 
-/// What the arguments of an operation are called.
+/// Returns the names of an operation's arguments.
 pub(crate) fn argument_names(kind: DeviceKind, operation: DeviceOperation) -> &'static [&'static str] {
     use DeviceOperation::{Down, Get, Read, Row, Scroll, Set, SetRow, Write};
     match (kind, operation) {
@@ -157,12 +156,13 @@ pub(crate) fn argument_names(kind: DeviceKind, operation: DeviceOperation) -> &'
     }
 }
 
-/// A body with accesses taken apart that a memory cannot do in one step.
+/// Returns a body in which accesses that a memory cannot do in one step are split into cells.
 pub(crate) fn feasible(isa: &Isa, body: &Body) -> Body {
     body.cell_by_cell(isa, &|memory, cells| u32::from(cells) > most_lanes(isa, memory))
 }
 
-/// How many neighbouring cells of a memory can be reached in one step: each cell may have something else mapped over it.
+/// Returns how many neighbouring cells of a memory one step can reach. Under maps it is one, since each cell may be
+/// mapped differently.
 fn most_lanes(isa: &Isa, memory: MemoryId) -> u32 {
     if isa.maps.iter().any(|map| map.memory == memory) {
         return 1;
@@ -171,7 +171,7 @@ fn most_lanes(isa: &Isa, memory: MemoryId) -> u32 {
     8.min(128 / described.cell.bits()).max(1).min(u32::try_from(described.cells()).unwrap_or(u32::MAX))
 }
 
-/// How many neighbouring cells of a memory are reached in one step.
+/// Returns how many neighbouring cells of a memory one step reaches.
 fn lanes(isa: &Isa, memory: MemoryId) -> u32 {
     let mut most = if isa.pc.memory == memory { isa.longest() } else { 1 };
     let mut see = |statement: &Statement| match statement {

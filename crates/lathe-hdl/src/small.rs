@@ -1,8 +1,9 @@
-//! Registers as a memory, for a core in which choosing among them would take more room than everything else. The registers that operands
-//! name become cells of a memory, are read and written one at a time, and so can be block RAM.
+//! Registers as a memory, for a core in which multiplexers that choose among registers would take more room than
+//! everything else. The registers that operands name become cells of a memory, which are read and written one at a time
+//! and so can be block RAM.
 //!
-//! This happens to the definition, before any Verilog is written: a small core is the core of a machine that has a memory in the
-//! place of these registers. What writes, simulates and proves cores knows nothing of it.
+//! This changes the definition, before any Verilog is written: a small core is the core of a machine with a memory in
+//! place of these registers. Nothing that writes, simulates or proves cores knows of the change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use lathe_isa::semantics::{Block, Body, Expr, ExprKind, LocalId, OperandId, Stat
 
 use crate::{Program, Unsupported};
 
-/// A machine with a memory in the place of some of its registers.
+/// A machine with a memory in place of some of its registers.
 #[derive(Clone, Debug)]
 pub struct Small {
     /// The machine.
@@ -27,10 +28,10 @@ pub struct Small {
 }
 
 impl Small {
-    /// The machine with the longest list of registers that an operand names in a memory.
+    /// Puts the longest register list that an operand names in a memory.
     ///
     /// # Errors
-    /// If there is no such list, or its registers are used in a way that a memory has no answer to.
+    /// If there is no such list, or its registers are used in a way that a memory does not support.
     pub fn new(isa: &Isa) -> Result<Small, Unsupported> {
         let lists = isa.fields.iter().filter_map(|field| Some((field, whole_registers(isa, field)?)));
         let Some((field, list)) = lists.max_by_key(|(_, list)| list.len()) else {
@@ -53,7 +54,7 @@ impl Small {
         Ok(changes.make(field))
     }
 
-    /// A program of the machine as it was, with what registers begin with in the memory.
+    /// Converts a program of the original machine: the first values of the registers move to the memory.
     pub fn program(&self, before: &Isa, program: &Program) -> Program {
         let mut program = program.clone();
         program.cells.resize(self.isa.memories.len(), Vec::new());
@@ -65,7 +66,8 @@ impl Small {
     }
 }
 
-/// The registers that an operand names, if it names whole registers only, one for each of its codes, and some of them can change.
+/// Returns the registers that an operand names, if it names only whole registers, one for each of its codes, and some
+/// of them can change.
 fn whole_registers(isa: &Isa, field: &Field) -> Option<Vec<RegisterId>> {
     let Domain::Registers(list) = &field.domain else { return None };
     let whole = |entry: &Option<(String, Place)>| match &entry.as_ref()?.1.parts[..] {
@@ -77,26 +79,26 @@ fn whole_registers(isa: &Isa, field: &Field) -> Option<Vec<RegisterId>> {
     (can_change && registers.len() as u64 == 1 << field.width.bits()).then_some(registers)
 }
 
-/// How a definition is changed.
+/// The change to a definition.
 struct Changes<'a> {
     isa: &'a Isa,
     memory: MemoryId,
     address: Width,
     cell: Width,
-    /// Where each register is in the memory; constants have a cell that nobody reads.
+    /// The address of each register in the memory; constants have a cell that nothing reads.
     cells: BTreeMap<RegisterId, u64>,
 }
 
-/// What a code of an operand names.
+/// The register that a code of an operand names.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     address: u64,
-    /// The number that it is instead.
+    /// Its value if it is a constant instead of a cell.
     constant: Option<u64>,
 }
 
 impl Changes<'_> {
-    /// Whether something is said of these registers that cannot be said of cells.
+    /// Checks that the definition uses these registers only in ways that cells support.
     fn check(&self) -> Result<(), Unsupported> {
         let refuse =
             |what: String, place| Err(Unsupported { what, help: "leave out `--style small`".to_owned(), place });
@@ -135,7 +137,7 @@ impl Changes<'_> {
         self.cells.contains_key(&register) && !self.isa.register(register).constant
     }
 
-    /// The cell of each code of an operand, if all of them have one.
+    /// Returns the cell of each code of an operand, if all codes have one.
     fn codes(&self, field: &Field) -> Option<Vec<Cell>> {
         let cell = |register: RegisterId| {
             let known = self.isa.register(register);
@@ -158,7 +160,7 @@ impl Changes<'_> {
             span: field.span,
         });
         for (id, _) in self.cells.iter().filter(|(id, _)| self.moves(**id)) {
-            // Nothing looks at it any more.
+            // Nothing reads it any more.
             let register = &mut isa.registers[id.index()];
             (register.constant, register.reset) = (true, 0);
         }
@@ -185,19 +187,19 @@ impl Changes<'_> {
     }
 }
 
-/// What names a register in a body.
+/// How a body names a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Register(RegisterId),
     Operand(OperandId),
 }
 
-/// A way through a body.
+/// A path through a body.
 struct Walk<'a> {
     changes: &'a Changes<'a>,
     operands: &'a [FieldId],
     locals: Vec<Width>,
-    /// What has been read and not been written since.
+    /// What has been read and not written since.
     known: Vec<(Name, LocalId)>,
 }
 
@@ -228,7 +230,7 @@ impl Walk<'_> {
         out
     }
 
-    /// What the codes of an operand name, if that is in the memory.
+    /// Returns the cells that the codes of an operand name, if they are in the memory.
     fn codes(&self, operand: OperandId) -> Option<Vec<Cell>> {
         self.changes.codes(self.changes.isa.field(*self.operands.get(usize::from(operand.0))?))
     }
@@ -238,7 +240,7 @@ impl Walk<'_> {
         LocalId((self.locals.len() - 1) as u16)
     }
 
-    /// Puts what is read from the memory in the place of registers.
+    /// Replaces registers by values read from the memory.
     fn read(&mut self, expr: &mut Expr, out: &mut Block) {
         expr.replace_leaves(&mut |leaf| {
             let name = match leaf.kind {
@@ -267,14 +269,14 @@ impl Walk<'_> {
     }
 
     fn write(&mut self, name: Name, value: Expr, out: &mut Block) {
-        // A constant has a cell that nobody reads.
+        // A constant has a cell that nothing reads.
         let (memory, address) = (self.changes.memory, self.address(name));
         out.push(Statement::Store { memory, address, cells: 1, value });
-        // Another name may have meant the same register.
+        // Another name may refer to the same register.
         self.known.clear();
     }
 
-    /// The codes of an operand that are constants, with their values.
+    /// Returns the codes of an operand that name constants, with their values.
     fn constants(&self, name: Name) -> Vec<(u64, u64)> {
         let Name::Operand(operand) = name else { return Vec::new() };
         let codes = self.codes(operand).unwrap_or_default();
@@ -286,7 +288,7 @@ impl Walk<'_> {
         Expr { width: field.width, kind: ExprKind::Code(operand) }
     }
 
-    /// Whether an operand has this code.
+    /// Returns a test of whether an operand has this code.
     fn is(&self, name: Name, code: u64) -> Expr {
         let Name::Operand(operand) = name else { return Expr::constant(Width::BIT, 0) };
         let bits = self.code(operand);

@@ -1,4 +1,4 @@
-//! The text of a core, in pieces: all of them together are the core, and some of them what is looked at by itself.
+//! The text of a core, in pieces: all of them make the core, and some of them a slice or the decoder.
 
 use crate::decode::Decode;
 use crate::expression::number;
@@ -10,30 +10,30 @@ pub(crate) struct Text {
     pub(crate) start: String,
     pub(crate) decode: Decode,
     pub(crate) declared: String,
-    /// What `on step` does.
+    /// The actions of `on step`.
     pub(crate) hook: String,
-    /// Whether it jumps whenever it is done.
+    /// Whether these actions always jump.
     pub(crate) hook_jumps: bool,
     pub(crate) before: String,
-    /// What instructions do: all of it, or part by part.
+    /// The actions of instructions: whole, or part by part.
     pub(crate) cases: Vec<Case>,
-    /// Which arm each instruction has in each case, if it has one; what is done at bits that no row has, last.
+    /// The arm that each instruction has in each case, if any; the last entry is for bits that no row has.
     pub(crate) arms: Vec<Vec<Option<usize>>>,
     pub(crate) after: String,
 }
 
-/// One of several things is done.
+/// A `case` statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Case {
-    /// What tells which.
+    /// The signal that selects the arm.
     pub(crate) of: String,
-    /// The bits of that.
+    /// The width of this signal.
     pub(crate) bits: u32,
     pub(crate) arms: Vec<String>,
 }
 
 impl Case {
-    /// It with these arms only.
+    /// Returns the text of the case with only these arms.
     fn with<'a>(&self, arms: impl Iterator<Item = &'a String>, otherwise: &str) -> String {
         let arms: String = arms.map(String::as_str).collect();
         let mut out = Writer::at(CASES);
@@ -48,18 +48,19 @@ impl Case {
 }
 
 impl Text {
-    /// The core.
+    /// Returns the text of the core.
     pub(crate) fn whole(&self) -> String {
         let decode = self.decode.whole();
-        // The last arm of the first is for whatever no other is for.
+        // The first case has an arm for everything else already.
         let otherwise = std::iter::once("").chain(std::iter::repeat("default: ;"));
         let cases: String =
             self.cases.iter().zip(otherwise).map(|(case, other)| case.with(case.arms.iter(), other)).collect();
         format!("{}{decode}{}{}{}{cases}{}", self.start, self.declared, self.hook, self.before, self.after)
     }
 
-    /// The core with what one instruction does only, and with what `on step` does in place of an instruction only in the last. Other rows
-    /// are not decoded. It gets stuck where the whole would go to another.
+    /// Returns the core with the actions of one instruction only; the last slice also has the actions of `on step` in
+    /// place of an instruction. Other rows are not decoded. A slice gets stuck where the core would go to another
+    /// instruction.
     pub(crate) fn slice(&self, at: usize) -> Option<String> {
         let arms = self.arms.get(at)?;
         let decode = self.decode.row(at);
@@ -80,18 +81,18 @@ impl Text {
         Some(format!("{start}{decode}{declared}{hook}{}{cases}{}", self.before, self.after))
     }
 
-    /// What decodes, as a module of its own.
+    /// Returns the decoder as a module of its own.
     pub(crate) fn decoder(&self, module: &str) -> String {
         self.decode.module(module)
     }
 
-    /// How long the text is that says what instructions do, without comments.
+    /// Returns the length of the text of the instructions' actions, without comments.
     pub(crate) fn length(&self) -> usize {
         let lines = self.cases.iter().flat_map(|case| &case.arms).flat_map(|arm| arm.lines()).map(str::trim_start);
         lines.filter(|line| !line.starts_with("//")).map(str::len).sum()
     }
 
-    /// The number of each instruction: those of its arms, one above the other. 0 is for what is none.
+    /// Returns the number of each instruction: its arms' numbers, one above the other. 0 is for no instruction.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         let number = |arms: &Vec<Option<usize>>| {
             self.cases.iter().zip(arms).fold(0, |above, (case, arm)| above << case.bits | arm_number(*arm))
@@ -99,24 +100,24 @@ impl Text {
         self.arms[..self.arms.len() - 1].iter().map(number).collect()
     }
 
-    /// The bits of such a number.
+    /// Returns the width of such a number.
     pub(crate) fn number_bits(&self) -> u32 {
         self.cases.iter().map(|case| case.bits).sum()
     }
 
-    /// The number of an instruction in each case.
+    /// Returns the number of an instruction's arm in each case.
     pub(crate) fn number(&self, at: usize) -> Vec<u64> {
         self.arms[at].iter().map(|arm| arm_number(*arm)).collect()
     }
 }
 
-/// How an arm is called; 0 is where there is none, and the one for what no row has.
+/// Returns the number of an arm. 0 is for no arm, and for the arm of bits that no row has.
 fn arm_number(arm: Option<usize>) -> u64 {
     arm.map_or(0, |arm| arm as u64 + 1)
 }
 
-/// How deep the cases are.
+/// The indentation of the cases.
 pub(crate) const CASES: usize = 3;
 
-/// How the arm for bits that no row has begins.
+/// The beginning of the arm for bits that no row has.
 pub(crate) const OTHERWISE: &str = "default: begin";

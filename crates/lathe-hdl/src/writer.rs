@@ -1,4 +1,4 @@
-//! Lines of Verilog with their indentation. Knows how macros are written, and nothing else about the language.
+//! Lines of Verilog with their indentation. Knows the syntax of macros, and nothing else about the language.
 
 /// Text under construction.
 #[derive(Debug, Default)]
@@ -8,12 +8,12 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Begins at a depth of indentation.
+    /// Starts at a depth of indentation.
     pub(crate) fn at(depth: usize) -> Writer {
         Writer { text: String::new(), depth }
     }
 
-    /// One line, or several.
+    /// Writes one line or several.
     pub(crate) fn line(&mut self, line: impl AsRef<str>) {
         for line in line.as_ref().lines() {
             if !line.is_empty() {
@@ -24,24 +24,24 @@ impl Writer {
         }
     }
 
-    /// An empty line.
+    /// Writes an empty line.
     pub(crate) fn blank(&mut self) {
         self.text.push('\n');
     }
 
-    /// A line that begins something: what follows is indented.
+    /// Writes a line that opens a block: what follows is indented.
     pub(crate) fn open(&mut self, line: impl AsRef<str>) {
         self.line(line);
         self.depth += 1;
     }
 
-    /// A line that ends it.
+    /// Writes a line that closes a block.
     pub(crate) fn close(&mut self, line: impl AsRef<str>) {
         self.depth -= 1;
         self.line(line);
     }
 
-    /// A macro, which is called like a task and is put where it is called.
+    /// Writes a macro, which is called like a task and expanded where it is called.
     pub(crate) fn define(&mut self, call: &str, body: &str) {
         let lines: Vec<&str> = body.lines().collect();
         self.line(format!("`define {call} \\"));
@@ -49,23 +49,23 @@ impl Writer {
         self.blank();
     }
 
-    /// A line that ends one thing and begins the next, such as `end else begin`.
+    /// Writes a line that closes one block and opens the next, such as `end else begin`.
     pub(crate) fn turn(&mut self, line: impl AsRef<str>) {
         self.depth -= 1;
         self.open(line);
     }
 
-    /// How deep it is now.
+    /// Returns the current depth.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Text that has its indentation already.
+    /// Writes text that is already indented.
     pub(crate) fn raw(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Everything written.
+    /// Returns everything written.
     pub(crate) fn finish(self) -> String {
         self.text
     }

@@ -1,42 +1,42 @@
-//! What a solver says: that there is no case, a case with its values, or that it does not know.
+//! The answer of a solver: that there is no counterexample, one with its values, or that it does not know.
 
 use crate::evaluate::{Bits, Evaluation};
 use crate::graph::Node;
 use crate::{Query, Watch, Wave};
 
-/// The answer to a question.
+/// The answer to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The claim holds in every case.
     Proven,
-    /// It does not hold in this one.
+    /// The claim fails in this case.
     Refuted(Case),
     /// The solver gave up.
     Undecided,
 }
 
-/// A case in which a claim does not hold.
+/// A counterexample: a case in which a claim fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Case {
-    /// What there was before the step, by name: the program counter, registers, and cells that it reads.
+    /// The state before the step, by name: the program counter, registers, and cells that the step reads.
     pub before: Vec<(String, u64)>,
     /// The cells at the program counter.
     pub code: Vec<u64>,
-    /// What was to be read from streams.
+    /// The values to be read from streams.
     pub input: Vec<u64>,
-    /// What is different after it: its name, what it should be, and what it is.
+    /// The differences after the step: name, expected and actual value.
     pub after: Vec<(String, u64, u64)>,
-    /// How the machine goes on, if it should not.
+    /// How the machine goes on, if it should go on otherwise.
     pub status: Option<&'static str>,
-    /// What else does not hold.
+    /// Other conditions that fail.
     pub broken: Vec<String>,
-    /// What the signals of the core were, clock cycle by clock cycle.
+    /// The signals of the core, clock cycle by clock cycle.
     pub waves: Vec<Wave>,
 }
 
 impl Case {
-    /// A row of `examples` for the instruction in it, written like this: what is after `->` is what was found. A machine that does
-    /// what it should fails it. There is none where only something is wrong that examples cannot tell.
+    /// Returns a row of `examples` for the given text of the instruction, with the actual results after `->`. A correct
+    /// machine fails it. `None` if only something is wrong that examples cannot express.
     pub fn example(&self, instruction: &str) -> Option<String> {
         let mut before: Vec<String> = self.before.iter().map(|(name, value)| format!("{name} = {value:#x}")).collect();
         if !self.input.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn read(query: &Query, output: &str) -> Result<Answer, String> {
     match output.split_whitespace().next() {
         Some("unsat") => Ok(Answer::Proven),
         Some("unknown" | "timeout") => Ok(Answer::Undecided),
-        // Nothing was asked about the case.
+        // The query asked for nothing about the case.
         Some("sat") if query.watched.is_empty() => Ok(Answer::Refuted(Case::default())),
         Some("sat") => {
             let wrong = || output.trim().to_owned();
@@ -69,7 +69,7 @@ pub(crate) fn read(query: &Query, output: &str) -> Result<Answer, String> {
     }
 }
 
-/// The lowest 64 bits as a number.
+/// Returns the lowest 64 bits as a number.
 fn number(bits: &[bool]) -> u64 {
     bits.iter().take(64).rev().fold(0, |all, bit| all << 1 | u64::from(*bit))
 }
@@ -124,7 +124,7 @@ fn case(watched: &[Watch], values: &[u64]) -> Case {
     case
 }
 
-/// The values of `((term value) (term value) …)`, in order. A term may be anything that is nested as it should be.
+/// Reads the values of `((term value) (term value) …)`, in order. A term may be anything with balanced parentheses.
 fn values(output: &str) -> Option<Vec<Bits>> {
     let mut depth = 0_u32;
     let mut values = Vec::new();
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::graph::Graph;
 
-    /// A question about unknown values with these names and so many bits; `watched` is told about a case.
+    /// Returns a query about unknowns with these names and widths; `watched` selects what is reported.
     fn query(unknowns: &[(&str, u32)], watched: impl Fn(&mut Graph, &[Node]) -> Vec<Watch>) -> Query {
         let mut graph = Graph::default();
         let chosen: Vec<Node> = unknowns.iter().map(|(name, bits)| graph.unknown(name, *bits)).collect();

@@ -1,4 +1,4 @@
-//! Two outcomes of one step, side by side: what must be the same in them, and what is told when something is not.
+//! Two outcomes of one step, side by side: what must be the same in them, and what to report if something is not.
 
 use lathe_isa::Isa;
 
@@ -10,7 +10,7 @@ use crate::script::{Condition, Script};
 /// Something that must hold, with its name.
 pub(crate) type Same = (String, Condition);
 
-/// Program counter, registers, cells, and what devices were asked for and given.
+/// Compares program counter, registers, cells, and the requests to devices and their arguments.
 pub(crate) fn states(isa: &Isa, script: &mut Script, mine: &State, its: &State) -> Vec<Same> {
     let mut same = vec![(isa.pc.name.clone(), script.equal(&mine.pc, &its.pc))];
     for ((register, mine), its) in isa.registers.iter().zip(&mine.registers).zip(&its.registers) {
@@ -38,7 +38,7 @@ pub(crate) fn refute(script: &mut Script, same: &[Same]) {
     script.suppose(fails);
 }
 
-/// What is told about the state before a step.
+/// Reports the state before a step.
 pub(crate) fn before(isa: &Isa, state: &State, meant: &Outcome) -> Vec<Watch> {
     let state = values(isa, state).into_iter().map(|(name, term)| Watch::Before(name, term));
     let code = meant.window.iter().map(|cell| Watch::Code(cell.node));
@@ -50,7 +50,7 @@ pub(crate) fn before(isa: &Isa, state: &State, meant: &Outcome) -> Vec<Watch> {
     state.chain(code).chain(reads).chain(input).collect()
 }
 
-/// What is told about two states after it: what differs in them. The cells are those that [`states`] has compared.
+/// Reports the differences between two states after a step. The cells are those that [`states`] has compared.
 pub(crate) fn after(isa: &Isa, script: &mut Script, mine: &State, its: &State) -> Vec<Watch> {
     let both = values(isa, mine).into_iter().zip(values(isa, its));
     let mut all: Vec<Watch> = both.map(|((name, mine), (_, its))| Watch::After(name, mine, its)).collect();
@@ -62,12 +62,12 @@ pub(crate) fn after(isa: &Isa, script: &mut Script, mine: &State, its: &State) -
     all
 }
 
-/// What is told about conditions that should hold.
+/// Reports conditions that should hold.
 pub(crate) fn held(same: Vec<Same>) -> impl Iterator<Item = Watch> {
     same.into_iter().map(|(name, condition)| Watch::Same(name, condition.0))
 }
 
-/// The program counter and the registers that can change, by name.
+/// Returns the program counter and the registers that can change, by name.
 fn values(isa: &Isa, state: &State) -> Vec<(String, Node)> {
     let registers = isa.registers.iter().zip(&state.registers).filter(|(register, _)| !register.constant);
     std::iter::once((isa.pc.name.clone(), state.pc.node))

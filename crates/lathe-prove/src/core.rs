@@ -1,5 +1,5 @@
-//! The core of `lathe hdl` as Yosys' `write_smt2` gives it, beside memories and devices that do what they should, for as many
-//! clock cycles as an instruction can take; and what is claimed of it.
+//! The core of `lathe hdl` as Yosys' `write_smt2` gives it, beside memories and devices that work correctly, for as
+//! many clock cycles as an instruction can take; and the claims about it.
 
 use lathe_hdl::{DevicePort, Interface};
 use lathe_isa::Isa;
@@ -13,28 +13,29 @@ use crate::module::{Module, Moment};
 use crate::script::{Condition, Script, Table, Term};
 use crate::{Query, Watch};
 
-/// Names of signals, with the bits of each.
+/// Names of signals, with their widths.
 type Signals = Vec<(String, u32)>;
 
-/// The stem of the signals between the core and the unit that divides.
+/// The stem of the signals between the core and the division unit.
 const DIVIDE: &str = "divide";
 
-/// Something about a core that is to be proven.
+/// A property of a core to be proven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// From any state, with any memory, this instruction ends as the definition says, unless `on step` jumps in its place.
+    /// From any state, with any memory, this instruction ends as the definition says, unless `on step` jumps in its
+    /// place.
     Instruction(InstructionId),
     /// Bits that no row has do what the definition says.
     Undefined,
     /// Where `on step` jumps, the core does what it says and nothing else, whatever instruction stands there.
     Replaced,
-    /// Reset begins where it is told, whatever the state was.
+    /// Reset starts at the given address, whatever the state was.
     Reset,
-    /// A core that has halted or faulted stays as it is and asks for nothing but instructions.
+    /// A core that has halted or faulted keeps its state and requests nothing but instructions.
     Stopped,
-    /// While something is not ready the core stays as it is and goes on asking, unless `on step` jumps.
+    /// While something is not ready, the core keeps its state and its request, unless `on step` jumps.
     Waiting,
-    /// It does where `on step` jumps, too.
+    /// The same where `on step` jumps.
     ReplacedWaiting,
 }
 
@@ -43,15 +44,15 @@ pub enum Claim {
 pub struct Core<'a> {
     /// The definition it was made from.
     pub isa: &'a Isa,
-    /// What Yosys made of it.
+    /// Yosys' translation of it.
     pub module: &'a Module,
     /// Its ports.
     pub interface: &'a Interface,
-    /// What the numbers of its faults mean.
+    /// The meanings of its fault numbers.
     pub messages: &'a [String],
 }
 
-/// Everything that makes a core what the definition says.
+/// Returns the claims that make a core what the definition says.
 pub fn claims(isa: &Isa, interface: &Interface) -> Vec<Claim> {
     let rows = (0..isa.instructions.len() as u32).map(InstructionId).map(Claim::Instruction);
     let jumps = isa.on_step.as_ref().is_some_and(|hook| hook.body.effects().jumps);
@@ -67,7 +68,7 @@ pub fn claims(isa: &Isa, interface: &Interface) -> Vec<Claim> {
 }
 
 impl Claim {
-    /// How many clock cycles the claim looks at.
+    /// Returns how many clock cycles the claim covers.
     pub fn cycles(self, interface: &Interface) -> u32 {
         match self {
             Claim::Instruction(id) => interface.accesses[id.index()] + 1,
@@ -76,12 +77,13 @@ impl Claim {
         }
     }
 
-    /// The slices of the core ([`lathe_hdl::Design::slice`]) that decide it: for what is about every instruction, all.
+    /// Returns the slices of the core ([`lathe_hdl::Design::slice`]) that decide the claim: all slices, if it is about
+    /// every instruction.
     pub fn slices(self, isa: &Isa) -> std::ops::RangeInclusive<usize> {
         let undefined = isa.instructions.len();
         match self {
             Claim::Instruction(id) => id.index()..=id.index(),
-            // Where `on step` jumps, no instruction is looked at.
+            // Where `on step` jumps, the instruction does not matter.
             Claim::Undefined | Claim::Replaced | Claim::ReplacedWaiting | Claim::Reset => undefined..=undefined,
             Claim::Stopped | Claim::Waiting => 0..=undefined,
         }
@@ -89,17 +91,17 @@ impl Claim {
 }
 
 impl<'a> Core<'a> {
-    /// Everything that makes the core what the definition says.
+    /// Returns the claims that make the core what the definition says.
     pub fn claims(&self) -> Vec<Claim> {
         claims(self.isa, self.interface)
     }
 
-    /// What a solver is asked. There is no case if the claim is true.
+    /// Returns the query for a solver. It has no solution if the claim is true.
     pub fn query(&self, claim: Claim) -> Query {
         self.ask(claim, false)
     }
 
-    /// The same, with everything that is told about a case, which takes longer to write down.
+    /// Returns the same query with everything that is reported about a counterexample, which takes longer to write.
     pub fn query_with_case(&self, claim: Claim) -> Query {
         self.ask(claim, true)
     }
@@ -131,7 +133,7 @@ impl<'a> Core<'a> {
         script.suppose(supposed);
         let mut facts = Facts::default();
         script.graph.learn(&mut facts, supposed.0, true);
-        // What is claimed is that no way through the core ends otherwise.
+        // The claim is that no path through the core ends otherwise.
         let mut wrong = Condition::never();
         for mut way in Way::all(*self, script, &before, facts, cycles) {
             let meant = meant.under(script, &mut way.facts);
@@ -147,7 +149,7 @@ impl<'a> Core<'a> {
         if is_told { self.case(script, &before, &meant, cycles) } else { Vec::new() }
     }
 
-    /// What is told about a case: the core in one go, whichever way it takes.
+    /// Returns the report on a counterexample: the core in one piece, whichever path it takes.
     fn case(&self, script: &mut Script, before: &State, meant: &Outcome, cycles: u32) -> Vec<Watch> {
         let mut facts = Facts::default();
         let mut run = Run::new(*self, script, before, &mut facts);
@@ -170,7 +172,7 @@ impl<'a> Core<'a> {
         told
     }
 
-    /// What must be the same in the definition and in the core.
+    /// Returns what must be the same in the definition and in the core.
     fn compare(&self, script: &mut Script, before: &State, meant: &Outcome, done: &Done) -> Vec<Same> {
         let mut same = vec![("the instruction ends in time".to_owned(), done.ended)];
         let start = script.constant(done.step.bits, 0);
@@ -187,13 +189,13 @@ impl<'a> Core<'a> {
         same
     }
 
-    /// One bit: whether there should be a fault.
+    /// Returns one bit: whether there should be a fault.
     fn faulted(&self, script: &mut Script, meant: &Outcome) -> Term {
         let fault = meant.fault.as_ref().map_or(Condition::never(), |fault| fault.condition);
         script.bit(&fault)
     }
 
-    /// Each fault has its number, and the number that goes with it.
+    /// Returns the conditions on faults: each has its number, and the right detail number.
     fn causes(&self, script: &mut Script, meant: &Outcome, done: &Done) -> Vec<Same> {
         let mut same = Vec::new();
         for (condition, message, detail) in meant.fault.iter().flat_map(|fault| &fault.causes) {
@@ -211,7 +213,8 @@ impl<'a> Core<'a> {
         same
     }
 
-    /// What holds if there is no fault: the machine has halted or not, and the retire port tells what was done.
+    /// Returns the conditions that hold without a fault: the machine has halted or not, and the retire port reports
+    /// what was done.
     fn retired(&self, script: &mut Script, before: &State, meant: &Outcome, done: &Done) -> Vec<Same> {
         let halted = script.bit(&meant.halted);
         let replaced = script.bit(&meant.replaced);
@@ -222,7 +225,7 @@ impl<'a> Core<'a> {
             ("retire_replaced", replaced, done.retire_replaced),
         ];
         if let Some(told) = &done.retire_registers {
-            // The first is lowest.
+            // The first register is lowest.
             let registers: Vec<Term> =
                 self.interface.registers.iter().rev().map(|(id, _)| meant.state.registers[id.index()]).collect();
             pairs.push(("retire_registers", script.join_all(&registers), *told));
@@ -261,7 +264,7 @@ impl<'a> Core<'a> {
         self.told(script, &[&now, &then], same)
     }
 
-    /// That the core is at the beginning of an instruction and has not stopped.
+    /// Returns the conditions that the core is at the beginning of an instruction and has not stopped.
     fn runs(&self, script: &mut Script, now: &Moment) -> Vec<Same> {
         let mut same = Vec::new();
         for (name, bits) in [("halted", 1), ("faulted", 1), ("step", self.step_bits())] {
@@ -283,7 +286,7 @@ impl<'a> Core<'a> {
             if at == 1 {
                 now.give(&mut script.graph, stops[1], no);
             }
-            // Instructions end with this, as is claimed of each of them.
+            // Instructions end with this step, as each instruction's claim says.
             now.give(&mut script.graph, "step", start.node);
             let mut facts = Facts::default();
             let supposed = script.settle(&mut now, &mut facts);
@@ -307,14 +310,14 @@ impl<'a> Core<'a> {
         told
     }
 
-    /// That one of these does not hold although what was supposed does.
+    /// Returns the condition that one of these fails although the assumption holds.
     fn fails(&self, script: &mut Script, supposed: &Condition, same: &[Same]) -> Condition {
         let all = script.all(same.iter().map(|(_, condition)| *condition));
         let fails = script.not(&all);
         script.and(supposed, &fails)
     }
 
-    /// In every step, and for everything that can keep the core waiting.
+    /// Covers every step, and everything that can make the core wait.
     fn waiting(&self, script: &mut Script, is_replaced: bool) -> Vec<Watch> {
         let mut told = Vec::new();
         let mut wrong = Condition::never();
@@ -341,8 +344,8 @@ impl<'a> Core<'a> {
         told
     }
 
-    /// Any cycle in the middle of an instruction in which so many accesses have been done, with one thing ready or none of which that
-    /// is known; and what has to be supposed. Whatever is not known is the same in all cycles of one step.
+    /// Returns any cycle in the middle of an instruction after the given number of accesses, with one thing known to be
+    /// ready or none; and the assumption. Whatever is not known is the same in all cycles of one step.
     fn at_step(
         &self,
         script: &mut Script,
@@ -363,7 +366,7 @@ impl<'a> Core<'a> {
         (now, supposed)
     }
 
-    /// Something that the core may have waited for is ready. What the unit that divides gives is right only then.
+    /// Makes something ready that the core may have waited for. The outputs of the division unit are right only then.
     fn is_ready(&self, script: &mut Script, now: &mut Moment, port: &str) {
         now.give(&mut script.graph, &format!("{port}_ready"), Condition::always().0);
         if port == DIVIDE {
@@ -374,7 +377,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// The ports of what can keep the core waiting, with the conditions that it is asked for and not ready.
+    /// Returns the ports that can make the core wait, each with the condition that it is requested and not ready.
     fn blocked(&self, script: &mut Script, now: &Moment) -> Vec<(String, Condition)> {
         let mut all = Vec::new();
         for (at, (memory, lanes)) in self.interface.memories.iter().enumerate() {
@@ -398,8 +401,8 @@ impl<'a> Core<'a> {
         all
     }
 
-    /// What must hold after a cycle in which the core had to wait, and what has to be supposed. `step` may have changed: what a device
-    /// tells at any time need not be asked for again.
+    /// Returns what must hold after a cycle in which the core had to wait, and the assumption. `step` may have changed:
+    /// an answer that a device gives at any time need not be requested again.
     fn stays(&self, script: &mut Script, now: &Moment<'a>, port: &str, facts: &mut Facts) -> (Vec<Same>, Condition) {
         let (then, supposed) = self.after_waiting(script, now, (port, false), facts);
         let mut same = self.kept(script, now, &then);
@@ -413,8 +416,8 @@ impl<'a> Core<'a> {
         (same, supposed)
     }
 
-    /// That the core comes to the same whether it had to wait for something in this cycle, or whether that was ready at once; and what
-    /// has to be supposed.
+    /// Returns the condition that the core reaches the same state whether it had to wait for something in this cycle or
+    /// that was ready at once; and the assumption.
     fn goes_on(
         &self,
         script: &mut Script,
@@ -424,7 +427,7 @@ impl<'a> Core<'a> {
     ) -> (Condition, Condition) {
         let (at_once, supposed) = self.at_step(script, step, Some(port), facts);
         let (late, also) = self.after_waiting(script, now, (port, true), facts);
-        // Slices are the same in all but what instructions do, as long as it stays the same whether one is done.
+        // Slices differ only in what instructions do, provided that whether an instruction is executed stays the same.
         let replaced = [now, &at_once, &late].map(|moment| script.flag(moment, "retire_replaced"));
         let mut same: Vec<Condition> =
             replaced[1..].iter().map(|one| Condition(script.graph.equal(replaced[0].0, one.0))).collect();
@@ -441,8 +444,8 @@ impl<'a> Core<'a> {
         (script.condition_under(facts, same), script.and(&supposed, &also))
     }
 
-    /// The cycle after one in which the core had to wait for something, with that ready or nothing known of it. What the core is given
-    /// stays the same otherwise; but nothing is known of what the unit that divides gives while it is not ready.
+    /// Returns the cycle after one in which the core had to wait for something, with that ready or unknown. The other
+    /// inputs stay the same, except that the outputs of the division unit are unknown while it is not ready.
     fn after_waiting(
         &self,
         script: &mut Script,
@@ -469,7 +472,7 @@ impl<'a> Core<'a> {
         (then, supposed)
     }
 
-    /// The ports of everything that can keep the core waiting.
+    /// Returns the ports of everything that can make the core wait.
     fn waits(&self) -> Vec<String> {
         let memories = self.interface.memories.iter().zip(&self.isa.memories);
         let memories = memories.filter(|(_, described)| described.is_large()).map(|((name, _), _)| name.clone());
@@ -477,7 +480,7 @@ impl<'a> Core<'a> {
         memories.chain(ports).chain(self.interface.division.map(|_| DIVIDE.to_owned())).collect()
     }
 
-    /// What the unit that divides gives.
+    /// Returns the outputs of the division unit.
     fn divided(&self) -> Signals {
         let names = ["divide_quotient", "divide_remainder"];
         self.interface.division.map_or(Vec::new(), |bits| names.map(|name| (name.to_owned(), bits)).into())
@@ -489,7 +492,7 @@ impl<'a> Core<'a> {
         script.and(asked, &late)
     }
 
-    /// What memories and devices answer, and what they are asked; with the bits of each.
+    /// Returns the answers of memories and devices, and the requests to them, with their widths.
     fn asked(&self) -> (Signals, Signals) {
         let (mut given, mut asked) = (Vec::new(), Vec::new());
         for port in &self.interface.operations {
@@ -518,7 +521,7 @@ impl<'a> Core<'a> {
         (given, asked)
     }
 
-    /// The conditions that nothing of the state has changed.
+    /// Returns the conditions that the state has not changed.
     fn kept(&self, script: &mut Script, now: &Moment, then: &Moment) -> Vec<Same> {
         let registers =
             self.interface.registers.iter().map(|(id, name)| (name.clone(), self.isa.register(*id).width.bits()));
@@ -531,7 +534,7 @@ impl<'a> Core<'a> {
         all.map(same).collect()
     }
 
-    /// Claims that all of these hold, and what is told if one does not.
+    /// Claims that all of these hold, and returns what to report if one does not.
     fn told(&self, script: &mut Script, moments: &[&Moment], same: Vec<Same>) -> Vec<Watch> {
         compare::refute(script, &same);
         let waves = moments.iter().flat_map(|moment| moment.waves());
@@ -548,18 +551,18 @@ impl<'a> Core<'a> {
 }
 
 impl Script {
-    /// A signal of a core.
+    /// Returns a signal of a core.
     pub(crate) fn look(&mut self, moment: &Moment, name: &str, bits: u32) -> Term {
         let node = moment.signal(&mut self.graph, name, bits);
         Term { bits, node }
     }
 
-    /// A signal of one bit, as a condition.
+    /// Returns a signal of one bit as a condition.
     fn flag(&mut self, moment: &Moment, name: &str) -> Condition {
         Condition(moment.signal(&mut self.graph, name, 1))
     }
 
-    /// Computes all signals of a cycle; gives what has to be supposed.
+    /// Computes all signals of a cycle; returns the assumption.
     pub(crate) fn settle(&mut self, moment: &mut Moment, facts: &mut Facts) -> Condition {
         let supposed = moment.settle(&mut self.graph, facts);
         self.all(supposed.into_iter().map(Condition))
@@ -578,21 +581,21 @@ struct Run<'a> {
     cycle: u32,
     memories: Vec<Table>,
     devices: Vec<meaning::DeviceState>,
-    /// What memories and devices answer in this cycle.
+    /// The answers of memories and devices in this cycle.
     values: Vec<Term>,
     answers: Vec<Option<Term>>,
-    /// Quotient and remainder of what the unit that divides was given last.
+    /// The quotient and remainder of the last operands given to the division unit.
     divided: Vec<Term>,
-    /// Whether the instruction has not ended before this cycle.
+    /// Whether the instruction had not ended before this cycle.
     active: Condition,
-    /// What has to be supposed about signals that are more than inputs and state.
+    /// The assumptions about signals that are more than inputs and state.
     supposed: Condition,
     /// The cycle before this one.
     last: Moment<'a>,
     done: Option<Done>,
 }
 
-/// What the core has made of an instruction.
+/// The core's result of an instruction.
 #[derive(Clone)]
 struct Done {
     ended: Condition,
@@ -611,7 +614,7 @@ struct Done {
 }
 
 impl<'a> Run<'a> {
-    /// The core at the beginning of an instruction, in a state that the definition knows too.
+    /// Starts the core at the beginning of an instruction, in a state that the definition knows too.
     fn new(core: Core<'a>, script: &mut Script, before: &State, facts: &mut Facts) -> Run<'a> {
         let mut now = Moment::new(core.module, "s0");
         let mut known = vec![("retire_pc".to_owned(), before.pc)];
@@ -670,7 +673,7 @@ impl<'a> Run<'a> {
         self.last = std::mem::replace(&mut self.now, then);
     }
 
-    /// The run where some things are known.
+    /// Simplifies the run by known facts.
     fn under(&self, script: &mut Script, facts: &mut Facts) -> Run<'a> {
         let state = State {
             pc: Condition::always().term(),
@@ -692,7 +695,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Memories, devices and the unit that divides are ready, and answer.
+    /// Sets the inputs: memories, devices and the division unit are ready, and answer.
     fn inputs(&mut self, script: &mut Script) {
         self.now.give(&mut script.graph, "reset", Condition::never().0);
         for (at, (memory, _)) in self.core.interface.memories.iter().enumerate() {
@@ -728,7 +731,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Quotient and remainder after this cycle. That the unit finds them is proven of the unit.
+    /// Returns quotient and remainder after this cycle. That the unit computes them is proven separately.
     fn division(&mut self, script: &mut Script) -> Vec<Term> {
         let Some(bits) = self.core.interface.division else { return Vec::new() };
         let start = script.flag(&self.now, "divide_start");
@@ -737,7 +740,7 @@ impl<'a> Run<'a> {
         new.iter().zip(&self.divided).map(|(new, old)| script.choose(&start, new, old)).collect()
     }
 
-    /// The memories after this cycle, and what they answer in the next.
+    /// Returns the memories after this cycle, and their answers in the next.
     fn memories(&mut self, script: &mut Script) -> (Vec<Table>, Vec<Term>) {
         let (mut tables, mut values) = (Vec::new(), Vec::new());
         for (at, (memory, lanes)) in self.core.interface.memories.iter().enumerate() {
@@ -766,7 +769,7 @@ impl<'a> Run<'a> {
         (tables, values)
     }
 
-    /// The devices after this cycle, and what they answer in the next to what they were asked in this one.
+    /// Returns the devices after this cycle, and their answers in the next to this cycle's requests.
     fn devices(
         &mut self,
         script: &mut Script,
@@ -807,7 +810,7 @@ impl<'a> Run<'a> {
         names.map(|(name, width)| script.look(&self.now, name, width.bits())).collect()
     }
 
-    /// Keeps what there is after this cycle, if the instruction ends with it.
+    /// Keeps the state after this cycle, if the instruction ends with it.
     fn take(&mut self, script: &mut Script, then: &Moment, ends: &Condition) {
         let new = self.look(script, then, ends);
         self.done = Some(match self.done.take() {
@@ -849,7 +852,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What was there when the instruction ended: the old, if it had ended, else the new.
+    /// Returns the result at the end of the instruction: the old one if it had ended, else the new one.
     fn later(script: &mut Script, old: Done, new: Done) -> Done {
         let was = old.ended;
         let mut term = |x: &Term, y: &Term| script.choose(&was, x, y);
@@ -907,19 +910,20 @@ impl Done {
     }
 }
 
-/// From so many ways on, what decides between two is no longer taken apart.
+/// Beyond this many paths, a condition no longer splits them.
 const MOST_WAYS: usize = 500;
 
-/// One way through an instruction: in each cycle it is known which accesses have been done, and whether the instruction ends.
+/// One path through an instruction: in each cycle it is known which accesses have been done, and whether the
+/// instruction ends.
 struct Way {
-    /// Where it is taken.
+    /// The condition under which it is taken.
     path: Condition,
     facts: Facts,
     done: Done,
 }
 
 impl Way {
-    /// All ways. Together they are taken in every case.
+    /// Returns all paths. Together they cover every case.
     fn all<'a>(core: Core<'a>, script: &mut Script, before: &State, mut facts: Facts, cycles: u32) -> Vec<Way> {
         let run = Run::new(core, script, before, &mut facts).under(script, &mut facts);
         let mut left = vec![(run, Condition::always(), facts)];
@@ -958,7 +962,8 @@ impl Way {
     }
 }
 
-/// The ways to a condition, each with what is known on it. Together they are taken wherever the condition holds.
+/// Returns the paths to a condition, each with the facts known on it. Together they cover every case in which the
+/// condition holds.
 fn ways_to(script: &mut Script, supposed: &Condition, wanted: &Condition) -> Vec<(Condition, Facts)> {
     let wanted = script.and(supposed, wanted);
     let mut left = vec![(Condition::always(), Facts::default())];
@@ -979,7 +984,7 @@ fn ways_to(script: &mut Script, supposed: &Condition, wanted: &Condition) -> Vec
     ways
 }
 
-/// A path and what is known on it, with one thing more.
+/// Returns a path and its facts with one fact more.
 fn learned(
     script: &mut Script,
     (path, facts): (&Condition, &Facts),

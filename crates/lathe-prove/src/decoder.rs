@@ -1,5 +1,5 @@
-//! What decodes in a core, by itself: slices of a core have only the decoding of their own row, so that it has to be proven of the
-//! core that it takes bits for the row that has them.
+//! The decoder of a core by itself. Slices of a core decode only their own row, so it has to be proven of the core that
+//! it takes bits for the row that has them.
 
 use std::cmp::Reverse;
 
@@ -14,12 +14,11 @@ use crate::module::{Module, Moment};
 use crate::script::{Condition, Script, Term};
 use crate::{Query, Watch};
 
-/// So many bits are taken apart into all their values. In each of them most rows are out of the question, so that a solver need not
-/// search for what is left.
+/// How many bits are split into all their values. Each value rules out most rows, so a solver need not search the rest.
 const TAKEN_APART: usize = 7;
 
-/// What Yosys is told, so that it prints what [`Module::read`] reads of [`DECODER`]. It does not look for rows that are never
-/// reached, which would take it longer than anything else.
+/// Returns the script that makes Yosys print what [`Module::read`] reads of [`DECODER`]. It skips the search for rows
+/// that are never reached, which would take Yosys longer than anything else.
 pub fn yosys_script(verilog: &str) -> String {
     format!(
         "read_verilog <<END_OF_DECODER\n{verilog}\nEND_OF_DECODER\nhierarchy -top {DECODER}\nproc_clean\nproc_prune\n\
@@ -27,7 +26,8 @@ pub fn yosys_script(verilog: &str) -> String {
     )
 }
 
-/// The question whether bits are taken for another row than the definition says, or for one although no row has them.
+/// Returns the query for bits that are taken for another row than the definition says, or for a row although none has
+/// them.
 pub fn decoding(isa: &Isa, interface: &Interface, decoder: &Module) -> Query {
     let mut script = Script::default();
     let cell = isa.code_memory().cell.bits();
@@ -58,7 +58,7 @@ pub fn decoding(isa: &Isa, interface: &Interface, decoder: &Module) -> Query {
     Query::new(script, code.chain(compare::held(same)).collect())
 }
 
-/// What is told where a row is not decoded.
+/// Returns what to report where a row is decoded wrongly.
 fn name(isa: &Isa, row: Row) -> String {
     match row {
         Row::Undefined => "what bits that no row has are decoded as".to_owned(),
@@ -66,7 +66,7 @@ fn name(isa: &Isa, row: Row) -> String {
     }
 }
 
-/// The bits of the window that most rows look at, counted from the highest.
+/// Returns the bits of the window that most rows depend on, counted from the highest.
 fn telling(isa: &Isa, window: u32) -> Vec<usize> {
     let looks = |place: &usize| {
         let bit = 1_u128 << (127 - place);
@@ -78,7 +78,7 @@ fn telling(isa: &Isa, window: u32) -> Vec<usize> {
     places
 }
 
-/// Whether each row is decoded as what it is where it stands in these cells.
+/// Returns, for each row, the condition that it is decoded correctly if it stands in these cells.
 fn decoded(
     isa: &Isa,
     (interface, decoder): (&Interface, &Module),

@@ -1,4 +1,4 @@
-//! Claims about definitions alone: that two describe one machine, and that instructions leave a register alone.
+//! Claims about definitions alone: that two describe one machine, and that instructions do not change a register.
 
 use lathe_isa::Isa;
 use lathe_isa::model::{InstructionId, RegisterId};
@@ -8,7 +8,7 @@ use crate::meaning::{self, Outcome, Row, State};
 use crate::script::{Condition, Script};
 use crate::{Query, Watch};
 
-/// Why two definitions cannot be compared step by step: something of one that the other does not have.
+/// Why two definitions cannot be compared step by step: one has something that the other lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Different(pub String);
 
@@ -16,7 +16,8 @@ pub struct Different(pub String);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair(pub Option<InstructionId>, pub Option<InstructionId>);
 
-/// The pairs of rows that some bits stand for. Two definitions describe one machine if each pair does the same.
+/// Returns the pairs of rows that may share an encoding. Two definitions describe one machine if both rows of each pair
+/// do the same.
 ///
 /// # Errors
 /// If their memories, registers or devices differ: the first difference.
@@ -36,7 +37,7 @@ pub fn pairs(a: &Isa, b: &Isa) -> Result<Vec<Pair>, Different> {
     Ok(all)
 }
 
-/// The question whether two rows, where they stand for the same bits, do different things.
+/// Returns the query whether two rows do different things where their bits are the same.
 pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
     let mut script = Script::default();
     let before = State::unknown(a, &mut script);
@@ -57,7 +58,7 @@ pub fn equal(a: &Isa, b: &Isa, pair: Pair) -> Query {
     Query::new(script, told)
 }
 
-/// The question whether an instruction changes one of these registers.
+/// Returns the query whether an instruction changes one of these registers.
 pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
     let mut script = Script::default();
     let before = State::with(isa, &mut script, Row::Instruction(id));
@@ -80,7 +81,7 @@ pub fn keeps(isa: &Isa, id: InstructionId, registers: &[RegisterId]) -> Query {
     Query::new(script, told)
 }
 
-/// Whether both have the same memories, registers and devices.
+/// Checks that both have the same memories, registers and devices.
 fn comparable(a: &Isa, b: &Isa) -> Result<(), Different> {
     let missing = |what: &str, name: &str, isa: &Isa| Different(format!("{} has no {what} `{name}`", isa.name));
     let otherwise = |what: &str, name: &str| Different(format!("{what} `{name}` is not the same in both"));
@@ -116,14 +117,14 @@ fn comparable(a: &Isa, b: &Isa) -> Result<(), Different> {
     Ok(())
 }
 
-/// The state of one definition with its registers in the order of another.
+/// Returns the state of one definition with its registers in the order of another.
 fn reorder(from: &Isa, to: &Isa, state: &State) -> State {
     let place = |name: &str| from.registers.iter().position(|known| known.name == name).unwrap_or(0);
     let registers = to.registers.iter().map(|register| state.registers[place(&register.name)]).collect();
     State { registers, ..state.clone() }
 }
 
-/// What must be the same in two outcomes.
+/// Returns what must be the same in two outcomes.
 fn outcomes(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Vec<Same> {
     let mut same = compare::states(isa, script, &mine.state, &its.state);
     let failed = |outcome: &Outcome| outcome.fault.as_ref().map_or(Condition::never(), |fault| fault.condition);
@@ -136,7 +137,7 @@ fn outcomes(isa: &Isa, script: &mut Script, mine: &Outcome, its: &Outcome) -> Ve
     let works = script.not(&one);
     let cycles = script.equal(&mine.cycles, &its.cycles);
     same.push(("cycles".to_owned(), script.implies(&works, &cycles)));
-    // The same message for the same reason; where nothing faults, there is no reason.
+    // The same message for the same reason; where nothing faults, no reason applies.
     for (condition, message, detail) in mine.fault.iter().flat_map(|fault| &fault.causes) {
         let mut found = Condition::never();
         for (where_, other, number) in its.fault.iter().flat_map(|fault| &fault.causes) {

@@ -1,5 +1,5 @@
-//! The unit that divides, by itself. A solver cannot look at all numbers of 32 bits that can be divided, so the unit is proven at a width at
-//! which it can: its text is the same at every width.
+//! The division unit by itself. No solver can cover all 32-bit operands, so the unit is proven at a width at which a
+//! solver can: its text is the same at every width.
 
 use lathe_hdl::DIVISION;
 use lathe_isa::operators::BinaryOperator;
@@ -13,7 +13,7 @@ use crate::{Query, Watch};
 /// The width at which the unit is proven.
 pub const BITS: u32 = 8;
 
-/// What Yosys is told, so that it prints what [`Module::read`] reads; and the name of the module.
+/// Returns the script that makes Yosys print what [`Module::read`] reads, and the name of the module.
 pub fn yosys_script(module: &str, verilog: &str) -> (String, String) {
     let unit = format!("{module}{DIVISION}");
     let script = format!(
@@ -23,8 +23,8 @@ pub fn yosys_script(module: &str, verilog: &str) -> (String, String) {
     (script, unit)
 }
 
-/// The question whether the unit, from any state, does not have the right answer: whenever it is ready after it was started, when it has had
-/// a clock cycle for each bit, and in the cycle after that.
+/// Returns the query for a wrong unit: started in any state, it has a wrong answer while it is ready, or is not ready
+/// after one clock cycle per bit and in the cycle after that.
 pub fn division(unit: &Module) -> Query {
     let (mut script, mut facts) = (Script::default(), Facts::default());
     let given = ["x", "y"].map(|name| script.unknown(name, BITS));

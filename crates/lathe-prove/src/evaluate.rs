@@ -1,5 +1,5 @@
-//! Values in a case that a solver has found. Only what decides a claim is the solver's; everything else that is told about a
-//! case is computed from what it has chosen, so that telling much costs it nothing.
+//! Values in a counterexample. The solver chooses only what decides a claim; everything else in the report is computed
+//! from its choices, so that a detailed report costs the solver nothing.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use crate::graph::{Form, Graph, Node, Operator};
 /// The bits of a value, the lowest first.
 pub(crate) type Bits = Vec<bool>;
 
-/// What nodes are in a case.
+/// The values of nodes in a case.
 pub(crate) struct Evaluation<'g> {
     graph: &'g Graph,
     values: Vec<Option<Bits>>,
-    /// What functions give of which the solver knows nothing but that.
+    /// The results of functions about which the solver knows nothing else.
     functions: HashMap<(String, Vec<Bits>), Bits>,
 }
 
 impl<'g> Evaluation<'g> {
-    /// A case in which these nodes, unknown ones and results of functions, have these values.
+    /// Creates a case in which these nodes, unknowns and results of functions, have these values.
     pub(crate) fn new(graph: &'g Graph, chosen: Vec<(Node, Bits)>) -> Self {
         let nodes: Vec<Node> = chosen.iter().map(|(node, _)| *node).collect();
         let mut evaluation = Evaluation { graph, values: vec![None; graph.len()], functions: HashMap::new() };
@@ -36,7 +36,7 @@ impl<'g> Evaluation<'g> {
         evaluation
     }
 
-    /// The values of some nodes.
+    /// Returns the values of some nodes.
     pub(crate) fn of(&mut self, wanted: &[Node]) -> Vec<Bits> {
         for node in self.graph.cone(wanted) {
             if self.values[node.index()].is_none() {
@@ -50,7 +50,7 @@ impl<'g> Evaluation<'g> {
         self.values[node.index()].clone().unwrap_or_default()
     }
 
-    /// A node whose parts are known. What the solver did not choose is zero.
+    /// Computes a node whose parts are known. What the solver did not choose is zero.
     fn compute(&self, node: Node) -> Bits {
         let bits = self.graph.bits(node) as usize;
         let mut value = match self.graph.form(node) {
@@ -76,7 +76,7 @@ fn inverse(x: &[bool]) -> Bits {
     x.iter().map(|bit| !bit).collect()
 }
 
-/// A sum as wide as the first. Missing bits of the second are zeros.
+/// Returns a sum as wide as the first operand. Missing bits of the second are zeros.
 fn sum(x: &[bool], y: &[bool], mut carry: bool) -> Bits {
     let y = y.iter().copied().chain(std::iter::repeat(false));
     let add = |(x, y): (&bool, bool)| {
@@ -102,7 +102,7 @@ fn shifted(x: &[bool], by: &[bool], left: bool, fill: bool) -> Bits {
     }
 }
 
-/// The quotient and the remainder; by zero, ones and the first.
+/// Returns the quotient and the remainder; for division by zero, all ones and the first operand.
 fn divided(x: &[bool], y: &[bool]) -> (Bits, Bits) {
     let (mut quotient, mut rest) = (vec![false; x.len()], vec![false; x.len() + 1]);
     let divisor: Bits = y.iter().copied().chain([false]).collect();

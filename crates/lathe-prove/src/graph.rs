@@ -1,11 +1,12 @@
-//! Values that depend on unknowns, as a graph in which equal things are one node.
+//! Values that depend on unknowns, as a graph in which equal values are one node.
 //!
-//! What can be computed is computed when a node is made. In a core most of it can: the bits of an instruction that tell it from
-//! others are known, and so is how far it has come in each clock cycle. What is left is what the instruction does, and where a
-//! core does it as the definition says, the two are the same node before a solver has seen anything.
+//! Whatever can be computed is computed when a node is made. In a core this is most of it: the bits that distinguish an
+//! instruction from others are known, and so is its progress in each clock cycle. Only what the instruction does
+//! remains, and where a core does this as the definition says, both are the same node before a solver has seen
+//! anything.
 //!
-//! A condition is a value of one bit. Each rule below is one line of arithmetic; the tests compute what they make, and what it was
-//! made of, with the same numbers.
+//! A condition is a value of one bit. Each rule below is one line of arithmetic; the tests evaluate its input and its
+//! result with the same numbers.
 
 mod numbers;
 
@@ -15,12 +16,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use numbers::Numbers;
 
-/// A value: its place in the graph. What it is made of has lower places.
+/// A value: its index in the graph. Its parts have lower indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Node(u32);
 
 impl Node {
-    /// The conditions that are known have their places from the beginning.
+    /// The known conditions have fixed indices.
     pub(crate) const FALSE: Node = Node(0);
     pub(crate) const TRUE: Node = Node(1);
 
@@ -29,7 +30,7 @@ impl Node {
     }
 }
 
-/// Constants have no more bits than this; longer ones are joined from several.
+/// The most bits of a constant; longer ones are joined from several.
 const CONSTANT: u32 = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,26 +55,26 @@ pub(crate) enum Operator {
 pub(crate) enum Form {
     Constant(u128),
     Unknown(String),
-    /// What a function of which nothing is known gives.
+    /// The result of a function of which nothing is known.
     Apply(String, Vec<Node>),
     Not(Node),
     Negate(Node),
     Pair(Operator, Node, Node),
     Choose(Node, Node, Node),
-    /// The highest first; none of them is joined itself.
+    /// The highest first; no part is a join itself.
     Join(Vec<Node>),
-    /// Some bits, from this one on.
+    /// Some bits, starting with this one.
     Slice(Node, u32),
 }
 
-/// How many choices are looked through for a condition that is known. What is made anew meanwhile looks for conditions that are known
-/// in it in its turn: through a quarter of that, and so on, since otherwise there would be no end to it.
+/// How many choices are searched for a known condition. Nodes made during a search are searched in turn for conditions
+/// known inside them: through a quarter of this number, and so on, since otherwise there would be no end to it.
 const CHOICES: u32 = 100;
 
-/// A table by nodes. They come from this crate, so that nobody chooses them to be slow to find.
+/// A hash map keyed by nodes. The keys come from this crate, so nobody can choose them to collide.
 type HashMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
 
-/// Multiplies and turns, which is enough to spread small numbers.
+/// Multiplies and rotates, which is enough to spread small numbers.
 #[derive(Default)]
 struct Quick(u64);
 
@@ -99,37 +100,37 @@ impl Hasher for Quick {
     }
 }
 
-/// The nodes, each with its bits.
+/// The nodes, each with its width.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     nodes: Vec<(Form, u32)>,
     places: HashMap<(Form, u32), Node>,
-    /// The functions: the bits of what they are given, and of what they give.
+    /// The functions: the widths of their arguments and of their results.
     functions: BTreeMap<String, (Vec<u32>, u32)>,
     /// Slices that have been made, since one may lead to many others.
     sliced: HashMap<(Node, u32, u32), Node>,
     /// Slices that are being made.
     slicing: Vec<(Node, u32, u32)>,
-    /// Of which values that are chosen between something is a bit or several, from which bit on: what they have become does not
-    /// show it.
+    /// The choices of which a node is a slice, and the lowest bit of that slice: the node itself no longer shows it.
     slices_of: HashMap<Node, Vec<(Node, u32)>>,
-    /// How many choices [`Graph::inside`] looks through next.
+    /// How many choices the next [`Graph::inside`] searches.
     choices: u32,
 }
 
-/// What is known in some case.
+/// The facts known in some case.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// Nodes that are something simpler there.
+    /// Nodes with simpler values in this case.
     known: HashMap<Node, Node>,
-    /// The numbers that values can be there.
+    /// The numbers that values can be in this case.
     numbers: HashMap<Node, Numbers>,
-    /// What has been found out from that.
+    /// What has been derived from these.
     memo: HashMap<Node, Node>,
 }
 
 impl Facts {
-    /// The same facts, without what has been found out from them: for somebody who is about to learn more, which makes that void.
+    /// Returns the same facts without what was derived from them: for a caller that is about to learn more, which
+    /// invalidates it.
     pub(crate) fn clone_known(&self) -> Facts {
         Facts { known: self.known.clone(), numbers: self.numbers.clone(), memo: HashMap::default() }
     }
@@ -177,7 +178,7 @@ impl Graph {
         node
     }
 
-    /// A number of at most 128 bits.
+    /// Returns a number of at most 128 bits.
     pub(crate) fn constant(&mut self, bits: u32, value: u128) -> Node {
         self.add_node(Form::Constant(value & mask(bits)), bits)
     }
@@ -201,17 +202,17 @@ impl Graph {
         if value { Node::TRUE } else { Node::FALSE }
     }
 
-    /// Something of which nothing is known but its name.
+    /// Returns a value of which nothing is known but its name.
     pub(crate) fn unknown(&mut self, name: &str, bits: u32) -> Node {
         self.add_node(Form::Unknown(name.to_owned()), bits)
     }
 
-    /// A function of which nothing is known but its name.
+    /// Declares a function of which nothing is known but its name.
     pub(crate) fn function(&mut self, name: &str, given: Vec<u32>, bits: u32) {
         self.functions.insert(name.to_owned(), (given, bits));
     }
 
-    /// What a function gives.
+    /// Returns the result of a function.
     pub(crate) fn apply(&mut self, name: &str, given: Vec<Node>) -> Node {
         let bits = self.functions.get(name).map_or(1, |(_, bits)| *bits);
         self.add_node(Form::Apply(name.to_owned(), given), bits)
@@ -239,7 +240,7 @@ impl Graph {
         }
     }
 
-    /// The two in an order that is always the same.
+    /// Makes a pair, with the operands of symmetric operators in a fixed order.
     fn pair(&mut self, operator: Operator, x: Node, y: Node) -> Node {
         let bits = match operator {
             Operator::Equal | Operator::Less | Operator::LessSigned => 1,
@@ -253,12 +254,12 @@ impl Graph {
         self.add_node(Form::Pair(operator, x, y), bits)
     }
 
-    /// The numbers of both, if both are known.
+    /// Returns both numbers, if both are known.
     fn both(&self, x: Node, y: Node) -> Option<(u128, u128)> {
         self.as_constant(x).zip(self.as_constant(y))
     }
 
-    /// Whether one is the other turned around.
+    /// Whether one is the complement of the other.
     fn opposite(&self, x: Node, y: Node) -> bool {
         *self.form(x) == Form::Not(y) || *self.form(y) == Form::Not(x)
     }
@@ -289,7 +290,7 @@ impl Graph {
         }
     }
 
-    /// `and` or `or`, of which each is the other one turned around, where neither side decides it alone.
+    /// Makes `and` or `or`, which are each other's dual, where neither side decides the result alone.
     fn all_or_any(&mut self, own: Operator, x: Node, y: Node) -> Node {
         let (bits, is_all) = (self.bits(x), own == Operator::And);
         let other_way = if is_all { Operator::Or } else { Operator::And };
@@ -316,7 +317,7 @@ impl Graph {
             for (one, other) in [(x, y), (y, x)] {
                 let new = self.inside(other, one, is_all);
                 if new != other {
-                    // Two that are told of one another in turn need not come to an end.
+                    // Two conditions that simplify each other in turn may never come to an end.
                     let choices = self.choices;
                     self.choices -= choices.div_ceil(4);
                     let made = self.operate(own, one, new);
@@ -329,19 +330,20 @@ impl Graph {
         self.by_parts(x, y, each).unwrap_or_else(|| self.pair(own, x, y))
     }
 
-    /// What both of two conditions about one value hold for, or what one of them does.
+    /// Joins two conditions about one value by `and` or `or`.
     fn together_cover(&mut self, x: Node, y: Node, is_all: bool) -> Option<Node> {
         if is_all {
             return self.both_cover(x, y);
         }
-        // That one of them holds is that not both fail.
+        // One of them holds if not both fail.
         let (fails, other) = (self.not(x), self.not(y));
         let both = self.both_cover(fails, other)?;
         Some(self.not(both))
     }
 
-    /// The numbers for which a condition holds, if it is about nothing but a value of few bits: the value, and a bit for each number.
-    /// This is asked whenever conditions are joined, so it is quicker than what `numbers.rs` finds out about wider values.
+    /// Returns the numbers for which a condition holds, if it depends only on one narrow value: the value, and a bit
+    /// for each number. This runs whenever conditions are joined, so it is faster than the analysis of wider values in
+    /// `numbers.rs`.
     fn covers(&self, condition: Node) -> Option<(Node, u64)> {
         match *self.form(condition) {
             Form::Pair(Operator::Equal, x, y) if (2..=6).contains(&self.bits(x)) => {
@@ -361,12 +363,13 @@ impl Graph {
         }
     }
 
-    /// A bit for each number that a value of few bits can be.
+    /// Returns a bit for each number that a narrow value can be.
     fn every(&self, value: Node) -> u64 {
         u64::MAX >> (64 - (1 << self.bits(value)))
     }
 
-    /// Two conditions about one value of few bits: what both hold for is what one of them holds for, or nothing, or a single number.
+    /// Returns the conjunction of two conditions about one narrow value if it is one of them, or false, or holds for a
+    /// single number.
     fn both_cover(&mut self, x: Node, y: Node) -> Option<Node> {
         let ((value, first), (other, second)) = (self.covers(x)?, self.covers(y)?);
         match first & second {
@@ -382,7 +385,8 @@ impl Graph {
         }
     }
 
-    /// What is chosen where a value is none of the numbers that have been asked for. Whoever has asked for all has chosen.
+    /// Simplifies a choice where a value is none of the numbers already tested. If all other numbers have been tested,
+    /// the last is chosen without a test.
     fn otherwise(&mut self, y: Node, value: Node, asked: u64) -> Node {
         let Form::Choose(condition, a, b) = *self.form(y) else { return y };
         match self.covers(condition) {
@@ -417,8 +421,8 @@ impl Graph {
         self.by_parts(x, y, Graph::xor).unwrap_or_else(|| self.pair(Operator::Xor, x, y))
     }
 
-    /// What is done to each bit by itself is done to parts, if there are any: the pieces of a joined value, and the runs of
-    /// equal bits of a number.
+    /// Applies a bitwise operation to parts, if there are any: the pieces of a joined value, and the runs of equal bits
+    /// of a number.
     fn by_parts(&mut self, x: Node, y: Node, each: fn(&mut Graph, Node, Node) -> Node) -> Option<Node> {
         if self.bits(x) == 1 {
             return None;
@@ -432,7 +436,7 @@ impl Graph {
         Some(self.join(&parts))
     }
 
-    /// The pieces in which values can be looked at one by one, the lowest first; nothing if they are of one piece.
+    /// Returns the pieces at which values can be split, the lowest first; `None` if they are of one piece.
     fn cuts(&self, values: &[Node]) -> Option<Vec<(u32, u32)>> {
         let mut ends: Vec<u32> = values.iter().flat_map(|node| self.ends(*node)).collect();
         ends.sort_unstable();
@@ -512,7 +516,7 @@ impl Graph {
         }
     }
 
-    /// All ones, if it is by zero.
+    /// Divides; division by zero gives all ones.
     pub(crate) fn divide(&mut self, x: Node, y: Node) -> Node {
         let bits = self.bits(x);
         match self.both(x, y) {
@@ -528,7 +532,7 @@ impl Graph {
         }
     }
 
-    /// The number itself, if it is by zero.
+    /// Returns the remainder; for division by zero, the number itself.
     pub(crate) fn remainder(&mut self, x: Node, y: Node) -> Node {
         let bits = self.bits(x);
         match self.both(x, y) {
@@ -549,7 +553,7 @@ impl Graph {
         self.as_constant(node).filter(|number| number.is_power_of_two()).map(u128::trailing_zeros)
     }
 
-    /// By a number of the same width.
+    /// Shifts by a number of the same width.
     pub(crate) fn shift_left(&mut self, x: Node, count: Node) -> Node {
         let bits = self.bits(x);
         match self.as_constant(count) {
@@ -629,7 +633,7 @@ impl Graph {
                     let (first, second) = (self.equal(one, *a), self.equal(one, *b));
                     return self.choose(*condition, first, second);
                 }
-                // Something and a number added to it are never the same.
+                // A value never equals itself plus a nonzero number.
                 (None, Form::Pair(Operator::Add, a, b))
                     if (*a == one && self.as_constant(*b).is_some())
                         || (*b == one && self.as_constant(*a).is_some()) =>
@@ -649,7 +653,7 @@ impl Graph {
             }
         }
         let is_joined = |node: Node| matches!(self.form(node), Form::Join(_));
-        // Bits of a choice between joined values are a choice between bits.
+        // A slice of a choice between joined values is a choice between slices.
         let is_known = |node: Node| self.is_sliced(node);
         // Numbers stay in one piece here.
         let joined: Vec<Node> = [x, y].into_iter().filter(|node| is_joined(*node)).collect();
@@ -707,7 +711,7 @@ impl Graph {
         if let Form::Not(inner) = *self.form(condition) {
             return self.choose(inner, y, x);
         }
-        // Inside, the condition is known.
+        // Inside the branches, the condition is known.
         let (x, mut y) = (self.inside(x, condition, true), self.inside(y, condition, false));
         if let Some((value, numbers)) = self.covers(condition) {
             y = self.otherwise(y, value, numbers);
@@ -755,7 +759,7 @@ impl Graph {
                 () => {}
             }
         }
-        // Where division by zero is asked for, this is what division gives by itself.
+        // A test for division by zero is redundant if division itself gives this result.
         let by_zero = match *self.form(y) {
             Form::Pair(Operator::Divide, _, by) if self.is_ones(x) => Some(by),
             Form::Pair(Operator::Remainder, what, by) if what == x => Some(by),
@@ -770,8 +774,8 @@ impl Graph {
         self.add_node(Form::Choose(condition, x, y), self.bits(x))
     }
 
-    /// What a value is where a condition holds, or does not, as far as it is made of choices. Cores come with the same conditions again
-    /// and again inside of one another.
+    /// Simplifies the choices that make up a value where a condition holds, or does not. Cores nest the same conditions
+    /// again and again.
     fn inside(&mut self, x: Node, condition: Node, holds: bool) -> Node {
         let is_made_of_choices =
             matches!(self.form(x), Form::Choose(..) | Form::Not(_) | Form::Pair(Operator::And | Operator::Or, ..));
@@ -846,7 +850,7 @@ impl Graph {
         self.join(&[zeros, x])
     }
 
-    /// The sign is written out, so that it is the same however it was made.
+    /// Extends with copies of the sign bit, so that the result is the same however it was made.
     pub(crate) fn sign_extend(&mut self, bits: u32, x: Node) -> Node {
         let own = self.bits(x);
         let sign = self.slice(x, own - 1, 1);
@@ -855,7 +859,7 @@ impl Graph {
         self.join(&parts)
     }
 
-    /// All of them, the first highest.
+    /// Joins parts, the first highest.
     pub(crate) fn join(&mut self, parts: &[Node]) -> Node {
         let mut all: Vec<Node> = Vec::new();
         for part in parts {
@@ -877,7 +881,7 @@ impl Graph {
         self.add_node(Form::Join(all), bits)
     }
 
-    /// Two neighbours that are one: numbers, or bits of one value.
+    /// Merges two neighbours that are one: numbers, or slices of one value.
     fn meet(&mut self, high: Node, low: Node) -> Option<Node> {
         let bits = self.bits(high) + self.bits(low);
         if let Some((x, y)) = self.both(high, low) {
@@ -887,7 +891,7 @@ impl Graph {
             (Form::Slice(x, at), Form::Slice(y, below)) if x == y && at == below + self.bits(low) => {
                 Some(self.slice(x, below, bits))
             }
-            // Bits of two values that were chosen between together.
+            // Slices of one choice between two values.
             (Form::Choose(one, a, b), Form::Choose(other, c, d)) if one == other => {
                 let (x, y) = (self.meet(a, c), self.meet(b, d));
                 x.zip(y).map(|(x, y)| self.choose(one, x, y))
@@ -897,18 +901,18 @@ impl Graph {
         };
         as_they_are.or_else(|| {
             let (above, below) = (self.slices_of.get(&high)?, self.slices_of.get(&low)?);
-            // A value whose bits are just being found out may be made of these two.
+            // A value whose slices are being computed may be made of these two.
             let is_next = |(x, at): &&(Node, u32)| {
                 above.contains(&(*x, at + self.bits(low))) && !self.slicing.contains(&(*x, *at, bits))
             };
             let values: Vec<(Node, u32)> = below.iter().filter(is_next).copied().collect();
-            // What comes next may be another bit of any of them.
+            // The next part may continue any of them.
             let all: Vec<Node> = values.into_iter().map(|(x, at)| self.slice(x, at, bits)).collect();
             all.first().copied()
         })
     }
 
-    /// So many bits from one on.
+    /// Returns the given number of bits, starting with one.
     pub(crate) fn slice(&mut self, x: Node, low: u32, bits: u32) -> Node {
         if low == 0 && bits == self.bits(x) {
             return x;
@@ -959,14 +963,14 @@ impl Graph {
                     _ => self.xor(a, b),
                 }
             }
-            // The lowest bits of a sum are the sum of the lowest bits.
+            // The lowest bits of a sum depend only on the lowest bits of its operands.
             Form::Pair(pair, a, b)
                 if low == 0 && matches!(pair, Operator::Add | Operator::Subtract | Operator::Multiply) =>
             {
                 let (a, b) = (self.slice(a, 0, bits), self.slice(b, 0, bits));
                 self.operate(pair, a, b)
             }
-            // Zeros above both numbers of a division change nothing below them, not even if it is by zero.
+            // Zeros above both operands of a division change nothing below them, even in division by zero.
             Form::Pair(pair @ (Operator::Divide | Operator::Remainder), a, b)
                 if low == 0 && self.is_zero_above(a, bits) && self.is_zero_above(b, bits) =>
             {
@@ -981,13 +985,13 @@ impl Graph {
         }
     }
 
-    /// Whether all bits from one on are known to be zeros.
+    /// Whether all bits from one on are known to be zero.
     fn is_zero_above(&mut self, x: Node, low: u32) -> bool {
         let above = self.slice(x, low, self.bits(x) - low);
         self.is(above, 0)
     }
 
-    /// Whether bits of it are something simpler than that.
+    /// Whether slices of a value simplify.
     fn is_sliced(&self, x: Node) -> bool {
         match self.form(x) {
             Form::Constant(_) | Form::Join(_) => true,
@@ -996,7 +1000,7 @@ impl Graph {
         }
     }
 
-    /// A condition that decides what a value is, and that is not made of others; if there is one.
+    /// Returns a condition that decides a value and is not made of other conditions, if there is one.
     pub(crate) fn decides(&self, node: Node) -> Option<Node> {
         match *self.form(node) {
             Form::Constant(_) => None,
@@ -1008,7 +1012,7 @@ impl Graph {
         }
     }
 
-    /// Notes that a condition holds, or that it does not, with what follows from that.
+    /// Learns that a condition holds, or that it does not, with its consequences.
     pub(crate) fn learn(&mut self, facts: &mut Facts, condition: Node, holds: bool) {
         if self.as_constant(condition).is_some() {
             return;
@@ -1035,7 +1039,7 @@ impl Graph {
         }
     }
 
-    /// What a value is where some things are known.
+    /// Simplifies a value by known facts.
     pub(crate) fn under(&mut self, facts: &mut Facts, node: Node) -> Node {
         if facts.known.is_empty() {
             return node;
@@ -1062,8 +1066,8 @@ impl Graph {
         facts.memo[&node]
     }
 
-    /// A choice by a value of few bits, where some numbers are known not to be its value: what is chosen for the last of the others is
-    /// chosen without a question.
+    /// Simplifies a choice by a narrow value that is known not to be some numbers: the last of the other numbers needs
+    /// no test.
     fn chosen(&mut self, facts: &Facts, node: Node) -> Node {
         let Form::Choose(condition, ..) = *self.form(node) else { return node };
         let Some((value, _)) = self.covers(condition) else { return node };
@@ -1073,7 +1077,7 @@ impl Graph {
         }
     }
 
-    /// A node made again, of what its parts are now.
+    /// Rebuilds a node from the new values of its parts.
     fn again(&mut self, node: Node, now: &HashMap<Node, Node>) -> Node {
         let new = |part: &Node| now.get(part).copied().unwrap_or(*part);
         if self.made_of(node).iter().all(|part| new(part) == *part) {
@@ -1117,17 +1121,17 @@ impl Graph {
         }
     }
 
-    /// The definitions in SMT-LIB of these nodes.
+    /// Writes the definitions of these nodes in SMT-LIB.
     pub(crate) fn write(&self, nodes: &[Node], out: &mut String) {
         nodes.iter().for_each(|node| self.write_one(*node, out));
     }
 
-    /// Whether a solver chooses a value for it.
+    /// Whether a solver chooses the value of a node.
     pub(crate) fn is_chosen(&self, node: Node) -> bool {
         matches!(self.form(node), Form::Unknown(_) | Form::Apply(..))
     }
 
-    /// These nodes and all that they are made of, parts first.
+    /// Returns these nodes and all that they are made of, parts first.
     pub(crate) fn cone(&self, nodes: &[Node]) -> Vec<Node> {
         let mut needed = vec![false; self.nodes.len()];
         nodes.iter().for_each(|node| needed[node.index()] = true);
@@ -1139,12 +1143,12 @@ impl Graph {
         (0..self.nodes.len() as u32).map(Node).filter(|node| needed[node.index()]).collect()
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The declarations of all functions.
+    /// Writes the declarations of all functions.
     pub(crate) fn write_functions(&self, out: &mut String) {
         for (name, (given, bits)) in &self.functions {
             let given: Vec<String> = given.iter().map(|bits| vector(*bits)).collect();
@@ -1162,7 +1166,7 @@ impl Graph {
         }
     }
 
-    /// A value as others name it: a vector, or a condition if it has one bit.
+    /// Returns the name of a value in formulas: a vector, or a condition if it has one bit.
     pub(crate) fn name(&self, node: Node) -> String {
         match self.form(node) {
             Form::Constant(value) if self.bits(node) == 1 => (*value == 1).to_string(),
@@ -1172,7 +1176,7 @@ impl Graph {
         }
     }
 
-    /// A value as a vector, even if it has one bit.
+    /// Returns the text of a value as a vector, even if it has one bit.
     fn vector(&self, node: Node) -> String {
         match self.as_constant(node) {
             Some(value) if self.bits(node) == 1 => format!("#b{value}"),
@@ -1181,7 +1185,7 @@ impl Graph {
         }
     }
 
-    /// The sort of a value.
+    /// Returns the sort of a value.
     pub(crate) fn sort(&self, node: Node) -> String {
         if self.bits(node) == 1 { "Bool".to_owned() } else { vector(self.bits(node)) }
     }
@@ -1239,7 +1243,7 @@ impl Graph {
         }
     }
 
-    /// Parts one after the other, with those that are repeated written once.
+    /// Returns the text of joined parts, with repeated ones written once.
     fn joined(&self, parts: &[Node]) -> String {
         let mut texts: Vec<(String, u32)> = Vec::new();
         for part in parts {

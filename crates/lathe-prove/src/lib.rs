@@ -1,10 +1,10 @@
-//! Claims about instruction sets and about the hardware made from them, as questions for a solver.
+//! Claims about instruction sets and about the hardware made from them, as queries for a solver.
 //!
-//! A question describes a case in which the claim is false; if the solver finds that there is none, the claim is proven for every
-//! state, every memory and every answer of a device. The meaning of a definition comes from the model directly, and the
-//! core of `lathe hdl` by way of Yosys, so that the two can only agree by being the same.
+//! A query describes a case in which the claim is false; if the solver finds no such case, the claim is proven for
+//! every state, every memory and every answer of a device. The meaning of a definition comes directly from the model,
+//! and the core of `lathe hdl` by way of Yosys, so the two can only agree by being the same.
 //!
-//! This crate writes text and reads answers. It runs no tool, and knows no file.
+//! This crate only writes text and reads answers: it runs no tool and touches no file.
 
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
@@ -30,17 +30,17 @@ pub use waves::Wave;
 use graph::{Graph, Node};
 use script::Script;
 
-/// A question, in SMT-LIB.
+/// A query in SMT-LIB.
 #[derive(Clone, Debug)]
 pub struct Query {
     text: String,
     graph: Graph,
-    /// What a solver chooses values for.
+    /// The nodes for which a solver chooses values.
     chosen: Vec<Node>,
     watched: Vec<Watch>,
 }
 
-/// What is told about a case in which a claim does not hold: names, and terms whose values are asked for.
+/// An item to report about a counterexample: a name, and the terms whose values are wanted.
 #[derive(Clone, Debug)]
 enum Watch {
     /// Something before the step.
@@ -49,13 +49,13 @@ enum Watch {
     Code(Node),
     /// A cell that the instruction reads, before the step: the memory, the address and the content.
     Read(String, Node, Node),
-    /// What the next read from a stream gives.
+    /// The next value read from a stream.
     Input(Node),
-    /// Something after it: as it should be, and as it is.
+    /// Something after the step: its expected and its actual value.
     After(String, Node, Node),
-    /// A cell after it: the memory, the address, as it should be, and as it is.
+    /// A cell after the step: the memory, the address, the expected and the actual content.
     Cell(String, Node, Node, Node),
-    /// How the machine goes on: the word for it, whether it should be so, and whether it is.
+    /// How the machine goes on: the word for it, whether it should go on so, and whether it does.
     Status(&'static str, Node, Node),
     /// Something that should hold.
     Same(String, Node),
@@ -93,12 +93,12 @@ impl Query {
         Query { text, graph, chosen, watched }
     }
 
-    /// The script for a solver.
+    /// Returns the script for a solver.
     pub fn script(&self) -> &str {
         &self.text
     }
 
-    /// What the solver found.
+    /// Reads what the solver found.
     ///
     /// # Errors
     /// If that is no answer: the solver's own words.

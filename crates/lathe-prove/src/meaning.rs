@@ -1,7 +1,7 @@
-//! What a definition says of one step, for every state at once: registers and cells are unknowns, and each statement makes
-//! new values of them where its path is taken.
+//! What a definition says about one step, for every state at once: registers and cells are unknowns, and each statement
+//! computes new values for them where its path is taken.
 //!
-//! This reads the model, and nothing that another back end made of it.
+//! This reads only the model, and nothing that another back end derived from it.
 
 use lathe_isa::Isa;
 use lathe_isa::coverage;
@@ -16,10 +16,10 @@ use lathe_isa::semantics::{Block, Body, Expr, ExprKind, OperandId, Statement};
 use crate::graph::Facts;
 use crate::script::{Condition, Script, Table, Term};
 
-/// The bits of the numbers that count events of a device within one instruction.
+/// The width of the counters of a device's events within one instruction.
 const COUNT: u32 = 8;
 
-/// Which instruction stands at the program counter.
+/// The instruction at the program counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     Instruction(InstructionId),
@@ -31,52 +31,52 @@ pub(crate) enum Row {
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) pc: Term,
-    /// All registers, those that never change included.
+    /// All registers, including those that never change.
     pub(crate) registers: Vec<Term>,
     pub(crate) memories: Vec<Table>,
     pub(crate) devices: Vec<DeviceState>,
 }
 
-/// What has been asked of a device and given to it since the instruction began.
+/// The reads from a device and the writes to it since the instruction began.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceState {
-    /// How many times something was taken from it.
+    /// How many reads have consumed something.
     pub(crate) reads: Term,
-    /// How many times something was given to it.
+    /// How many writes there were.
     pub(crate) writes: Term,
-    /// What was given to it, by number.
+    /// The values written, by number.
     pub(crate) given: Table,
 }
 
 /// What a step did.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
-    /// The state after it; the state before it, if it faulted.
+    /// The state after the step; the state before it, if it faulted.
     pub(crate) state: State,
     pub(crate) halted: Condition,
     pub(crate) fault: Option<Fault>,
-    /// Whether `on step` jumped in the place of the instruction.
+    /// Whether `on step` jumped in place of the instruction.
     pub(crate) replaced: Condition,
     /// The cells that were fetched.
     pub(crate) window: Vec<Term>,
     pub(crate) cycles: Term,
-    /// Cells that are read, with what was in them before the step.
+    /// Cells that are read, with their contents before the step.
     pub(crate) reads: Vec<(MemoryId, Term, Term)>,
-    /// What streams give.
+    /// The values read from streams.
     pub(crate) input: Vec<Term>,
 }
 
-/// A fault that may have happened: the condition, and the message and number of each that may.
+/// A fault that may have happened: its condition, and the possible causes.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) condition: Condition,
-    /// What a person is told, with where that is so and the number that goes with it.
+    /// The possible messages, each with its condition and the number that goes with it.
     pub(crate) causes: Vec<(Condition, String, Option<Term>)>,
 }
 
 impl State {
-    /// Any state in which a row stands at the program counter. That is said by the bits of the cells there and not as a
-    /// condition, so that a solver needs no search to see what is decoded.
+    /// Returns any state in which a row stands at the program counter. The cells there contain the row's bits, instead
+    /// of a condition saying so: a solver then needs no search to see what is decoded.
     pub(crate) fn with(isa: &Isa, script: &mut Script, row: Row) -> State {
         let mut state = State::unknown(isa, script);
         let Row::Instruction(id) = row else { return state };
@@ -98,7 +98,7 @@ impl State {
         state
     }
 
-    /// The state where some things are known.
+    /// Simplifies the state by known facts.
     pub(crate) fn under(&self, script: &mut Script, facts: &mut Facts) -> State {
         let devices = self.devices.iter().map(|device| DeviceState {
             reads: script.under(facts, &device.reads),
@@ -114,7 +114,7 @@ impl State {
         }
     }
 
-    /// A state of which nothing is known.
+    /// Returns a state of which nothing is known.
     pub(crate) fn unknown(isa: &Isa, script: &mut Script) -> State {
         let pc = script.unknown("pc", isa.pc.width.bits());
         let registers = isa.registers.iter().map(|register| match register.constant {
@@ -145,7 +145,7 @@ impl State {
 }
 
 impl Outcome {
-    /// What a step did where some things are known.
+    /// Simplifies the outcome by known facts.
     pub(crate) fn under(&self, script: &mut Script, facts: &mut Facts) -> Outcome {
         let fault = self.fault.as_ref().map(|fault| Fault {
             condition: script.condition_under(facts, fault.condition),
@@ -171,12 +171,12 @@ impl Outcome {
     }
 }
 
-/// The function that stands for what a device answers.
+/// Returns the name of the function that stands for a device's answers.
 pub(crate) fn answer_name(device: &str, operation: DeviceOperation) -> String {
     format!("{device}.{}", operation.name())
 }
 
-/// What a device answers after so many reads.
+/// Returns the answer of a device after the reads so far.
 pub(crate) fn answer(
     script: &mut Script,
     device: &lathe_isa::model::Device,
@@ -188,20 +188,20 @@ pub(crate) fn answer(
     script.apply(&answer_name(&device.name, operation), &given)
 }
 
-/// Whether a read takes something away from the device.
+/// Whether a read consumes something from the device.
 pub(crate) fn takes(kind: DeviceKind, operation: DeviceOperation) -> bool {
     operation == DeviceOperation::Read
         && matches!(kind, DeviceKind::Stream | DeviceKind::Bus { .. } | DeviceKind::Random { .. })
 }
 
-/// The bits of an event: which operation, and what it is given.
+/// Returns the width of an event: the operation and its arguments.
 fn event_bits(kind: DeviceKind) -> u32 {
     let operations = kind.operations();
     let most = operations.iter().map(|one| one.arguments.iter().map(|width| width.bits()).sum::<u32>()).max();
     COUNT + most.unwrap_or(0)
 }
 
-/// Something is given to a device where the condition holds.
+/// Writes to a device where the condition holds.
 pub(crate) fn give(
     script: &mut Script,
     kind: DeviceKind,
@@ -221,7 +221,8 @@ pub(crate) fn give(
     state.writes = script.choose(condition, &more, &state.writes);
 }
 
-/// One step from a state, given which row stands at the program counter; and the condition that it does.
+/// Executes one step from a state, given the row at the program counter; also returns the condition that this row
+/// stands there.
 pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, longest: u32) -> (Condition, Outcome) {
     let cycles = script.constant(64, 0);
     let mut meaning = Meaning {
@@ -252,11 +253,11 @@ pub(crate) fn step(isa: &Isa, script: &mut Script, before: &State, row: Row, lon
     (stands, meaning.end(before, replaced, window))
 }
 
-/// Whether a row stands in the cells of a window, with these registers.
+/// Returns the condition that a row stands in the cells of a window, with these registers.
 pub(crate) fn stands(isa: &Isa, script: &mut Script, window: (&[Term], &[Term]), row: Row) -> Condition {
     match row {
         Row::Instruction(id) => matches(isa, script, window, id),
-        // A solver would take long to find out that there are none.
+        // A solver would take a long time to find out that there are none.
         Row::Undefined if coverage::undefined(isa) == Ok(None) => Condition::never(),
         Row::Undefined => {
             let mut none = Condition::always();
@@ -304,7 +305,7 @@ fn inside(isa: &Isa, script: &mut Script, (window, registers): (&[Term], &[Term]
     all
 }
 
-/// A step on its way.
+/// A step being executed.
 struct Meaning<'a> {
     isa: &'a Isa,
     script: &'a mut Script,
@@ -316,13 +317,13 @@ struct Meaning<'a> {
     halted: Condition,
     cycles: Term,
     faults: Vec<(Condition, String, Option<Term>)>,
-    /// Whether there has been a fault: nothing is done after it.
+    /// Whether there has been a fault: nothing happens after one.
     failed: Condition,
     locals: Vec<Option<Term>>,
     /// The bits of the operands.
     codes: Vec<Term>,
     operands: Vec<FieldId>,
-    /// Whether a mapped access is being done, whose own accesses reach the cells themselves.
+    /// Whether a mapped access is being done; its own accesses reach the cells themselves.
     mapped: bool,
     /// The memories before the step.
     first: Vec<Table>,
@@ -331,7 +332,7 @@ struct Meaning<'a> {
 }
 
 impl Meaning<'_> {
-    /// What is done before an instruction; tells whether it went elsewhere.
+    /// Executes `on step`; returns the condition that it jumped.
     fn hook(&mut self) -> Condition {
         let Some(hook) = &self.isa.on_step else { return Condition::never() };
         let due = self.body(&hook.when, &[], &Condition::always());
@@ -368,7 +369,7 @@ impl Meaning<'_> {
         }
     }
 
-    /// The bits of an operand, from where they are in the window.
+    /// Returns the bits of an operand from their place in the window.
     fn code(&mut self, id: InstructionId, operand: usize, window: &[Term]) -> Term {
         let instruction = self.isa.instruction(id);
         let bits = self.isa.field(instruction.operands[operand]).width.bits();
@@ -416,7 +417,7 @@ impl Meaning<'_> {
         Outcome { state, halted, fault, replaced, window, cycles, reads, input }
     }
 
-    /// A body with its first locals given; gives its value.
+    /// Executes a body with its first locals given; returns its value.
     fn body(&mut self, body: &Body, given: &[Term], path: &Condition) -> Option<Term> {
         let mut locals: Vec<Option<Term>> = given.iter().cloned().map(Some).collect();
         locals.resize(body.locals.len().max(given.len()), None);
@@ -512,7 +513,7 @@ impl Meaning<'_> {
         self.failed = self.script.or(&self.failed, path);
     }
 
-    /// Gives a local a value. Where the path is not taken, it keeps what it has.
+    /// Assigns a value to a local. Where the path is not taken, the local keeps its value.
     fn set_local(&mut self, local: usize, value: Term, path: &Condition) {
         self.locals[local] = Some(match self.locals[local].take() {
             Some(old) => self.script.choose(path, &value, &old),
@@ -534,8 +535,8 @@ impl Meaning<'_> {
         value
     }
 
-    /// The address of a cell that is reached together with others, and whether it is: what is mapped over one before it
-    /// may have failed.
+    /// Returns the address of a cell that is accessed together with others, and whether it is accessed: the map over an
+    /// earlier cell may have failed.
     fn cell(&mut self, first: &Term, offset: u64, path: &Condition) -> (Term, Condition) {
         if offset == 0 {
             return (*first, *path);
@@ -581,7 +582,7 @@ impl Meaning<'_> {
         self.state.memories[memory.index()] = self.script.set(&table, &left, address, value);
     }
 
-    /// What is mapped over a memory, with the condition that an address is in it.
+    /// Returns the maps over a memory, each with the condition that an address is in it.
     fn mappings(&mut self, memory: MemoryId, address: &Term) -> Vec<(Condition, lathe_isa::model::Mapping)> {
         if self.mapped {
             return Vec::new();
@@ -670,7 +671,7 @@ impl Meaning<'_> {
         }
     }
 
-    /// The number or the address that bits say.
+    /// Returns the number or the address that the bits encode.
     fn number(&mut self, field: &Field, numeric: Numeric, code: &Term) -> Term {
         let pc = self.isa.pc.width.bits();
         let mut base = |base: Base| match base {
@@ -701,7 +702,7 @@ impl Meaning<'_> {
         let bits = expr.width.bits();
         match &expr.kind {
             ExprKind::Constant(value) => self.script.constant(bits, *value),
-            // A local is read only where it was given a value; elsewhere nobody looks at what this is.
+            // A local is read only where it was assigned; this value is never used elsewhere.
             ExprKind::Local(local) => {
                 self.locals[usize::from(local.0)].unwrap_or_else(|| self.script.constant(bits, 0))
             }

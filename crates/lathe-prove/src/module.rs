@@ -1,4 +1,4 @@
-//! What Yosys' `write_smt2 -wires` wrote of a core, taken apart into one formula for each signal; and the core in single clock
+//! The output of Yosys' `write_smt2 -wires` for a core, split into one formula per signal; and the core in single clock
 //! cycles, in which each signal is a value.
 
 use std::collections::HashMap;
@@ -8,8 +8,8 @@ use lathe_hdl::DIVISION;
 use crate::Watch;
 use crate::graph::{Facts, Graph, Node};
 
-/// What Yosys is told at its standard input (`yosys -q -s /dev/stdin`), so that it prints what [`Module::read`] reads. The unit that
-/// divides is taken out, so that nothing is known of what it gives.
+/// Returns the script for Yosys' standard input (`yosys -q -s /dev/stdin`) that makes it print what [`Module::read`]
+/// reads. The script removes the division unit, so that nothing is known about its outputs.
 pub fn yosys_script(module: &str, verilog: &str) -> String {
     format!(
         "read_verilog <<END_OF_CORE\n{verilog}\nEND_OF_CORE\ndelete t:{module}{DIVISION}\nhierarchy -top {module}\nproc\n\
@@ -22,11 +22,11 @@ pub fn yosys_script(module: &str, verilog: &str) -> String {
 pub struct Module {
     name: String,
     signals: Vec<Signal>,
-    /// Where a signal is, by its name.
+    /// The index of each signal by its name.
     places: HashMap<String, usize>,
-    /// How the state changes at a clock edge: a part of it, and what it becomes.
+    /// How the state changes at a clock edge: a part of it, and its next value.
     changes: Vec<(usize, Formula)>,
-    /// Whether that has been said.
+    /// Whether the changes have been read.
     is_complete: bool,
 }
 
@@ -34,25 +34,25 @@ pub struct Module {
 struct Signal {
     name: String,
     bits: u32,
-    /// What it is made of; nothing, if it is an input or a part of the state.
+    /// Its formula; `None` if it is an input or a part of the state.
     body: Option<Formula>,
 }
 
-/// What a signal is made of. A condition is a value of one bit.
+/// The formula of a signal. A condition is a value of one bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Formula {
-    /// Digits, the highest first.
+    /// Bits, the highest first.
     Constant(Vec<bool>),
     Signal(usize),
-    /// An operator, with its numbers if it has some.
+    /// An operator, with its numbers if it has any.
     Apply(String, Vec<u32>, Vec<Formula>),
 }
 
 impl Module {
-    /// Reads what Yosys wrote.
+    /// Reads the output of Yosys.
     ///
     /// # Errors
-    /// If it is not what Yosys writes with these options.
+    /// If Yosys does not write this with these options.
     pub fn read(name: &str, text: &str) -> Result<Module, String> {
         let mut module = Module { name: name.to_owned(), ..Module::default() };
         let code: String = text.lines().map(|line| line.split_once(';').map_or(line, |(code, _)| code)).fold(
@@ -81,7 +81,7 @@ impl Module {
             ["declare-fun", name, _, sort] => self.signal(name, sort, None)?,
             ["define-fun", name, parameters, sort, body] => {
                 if parameters.contains("next_state") {
-                    // The others of this kind say which state is the same in a hierarchy, of which there is none.
+                    // Yosys defines the other functions of this kind for hierarchies, of which there are none.
                     if name.trim_matches('|') == format!("{}_t", self.name) {
                         self.transition(body)?;
                     }
@@ -106,7 +106,7 @@ impl Module {
         Some(())
     }
 
-    /// `(and (= what-it-becomes (|part| next_state)) …)`, one of these alone, or `true` where there is no state.
+    /// Reads `(and (= what-it-becomes (|part| next_state)) …)`, one of these alone, or `true` where there is no state.
     fn transition(&mut self, body: &str) -> Option<()> {
         self.is_complete = true;
         if body.trim() == "true" {
@@ -155,8 +155,8 @@ impl Module {
         self.places.get(&format!("{}_n {name}", self.name)).copied()
     }
 
-    /// The bits of inputs and of the state that a signal is made of, if it is no more than that: each with the first bit and how
-    /// many, the highest first.
+    /// Returns the bits of inputs and of the state that make up a signal, if it consists of nothing else: for each, the
+    /// first bit and the number of bits, the highest first.
     fn pieces(&self, body: &Formula) -> Option<Vec<(usize, u32, u32)>> {
         let (name, numbers, given) = match body {
             Formula::Constant(_) => return None,
@@ -167,7 +167,7 @@ impl Module {
             Formula::Apply(name, numbers, given) => (name.as_str(), numbers.as_slice(), given.as_slice()),
         };
         match (name, numbers, given) {
-            // Yosys writes a state of one bit as a vector, and as the condition that it is 1.
+            // Yosys writes a one-bit state as a vector, and as the condition that it is 1.
             ("=", [], [bit, Formula::Constant(one)]) if one[..] == [true] => self.pieces(bit),
             ("concat", [], parts) => {
                 let parts = parts.iter().map(|part| self.pieces(part)).collect::<Option<Vec<_>>>()?;
@@ -196,17 +196,17 @@ pub(crate) struct Moment<'m> {
     module: &'m Module,
     name: String,
     values: Vec<Option<Node>>,
-    /// Signals that are more than an input or a part of the state, with values that they must have.
+    /// Signals that are more than an input or a part of the state, with their required values.
     claimed: Vec<(String, Node)>,
 }
 
 impl<'m> Moment<'m> {
-    /// A cycle in which nothing is known.
+    /// Returns a cycle about which nothing is known.
     pub(crate) fn new(module: &'m Module, name: &str) -> Moment<'m> {
         Moment { module, name: name.to_owned(), values: vec![None; module.signals.len()], claimed: Vec::new() }
     }
 
-    /// Gives a signal its value, before anything is made of it.
+    /// Sets the value of a signal, before anything is computed from it.
     pub(crate) fn give(&mut self, graph: &mut Graph, name: &str, value: Node) {
         let pieces = self.module.place(name).and_then(|place| self.module.pieces(&Formula::Signal(place)));
         if pieces.and_then(|pieces| self.give_pieces(graph, &pieces, value)).is_none() {
@@ -214,7 +214,7 @@ impl<'m> Moment<'m> {
         }
     }
 
-    /// Puts together what the pieces belong to. All of it must be there.
+    /// Assembles signals from their pieces. Each signal must be complete.
     fn give_pieces(&mut self, graph: &mut Graph, pieces: &[(usize, u32, u32)], value: Node) -> Option<()> {
         let mut low = graph.bits(value);
         let mut found = Vec::new();
@@ -242,14 +242,14 @@ impl<'m> Moment<'m> {
         Some(())
     }
 
-    /// The cycle where some things are known.
+    /// Simplifies the cycle by known facts.
     pub(crate) fn under(&self, graph: &mut Graph, facts: &mut Facts) -> Moment<'m> {
         let values = self.values.iter().map(|value| value.map(|node| graph.under(facts, node))).collect();
         Moment { values, ..self.clone() }
     }
 
-    /// Computes what can be computed from what has been given. What follows from the facts is put in at every signal, so that nothing
-    /// is made of what cannot be.
+    /// Computes what follows from the given values. Every signal is simplified by the facts at once, so that nothing is
+    /// built on impossible cases.
     pub(crate) fn compute(&mut self, graph: &mut Graph, facts: &mut Facts) {
         for at in 0..self.module.signals.len() {
             if let (None, Some(body)) = (self.values[at], &self.module.signals[at].body) {
@@ -258,8 +258,8 @@ impl<'m> Moment<'m> {
         }
     }
 
-    /// Computes everything; nothing is known about what has not been given. What has to be supposed comes back: that signals which are
-    /// more than an input or a part of the state have the values that they were given.
+    /// Computes everything; values that were not given are unknown. Returns the assumptions: that signals which are
+    /// more than an input or a part of the state have their given values.
     pub(crate) fn settle(&mut self, graph: &mut Graph, facts: &mut Facts) -> Vec<Node> {
         for (signal, value) in self.module.signals.iter().zip(&mut self.values) {
             if signal.body.is_none() && value.is_none() {
@@ -275,7 +275,7 @@ impl<'m> Moment<'m> {
         claimed.into_iter().map(same).collect()
     }
 
-    /// The next cycle, of which only the state is known.
+    /// Returns the next cycle, of which only the state is known.
     pub(crate) fn next(&self, graph: &mut Graph, name: &str, facts: &mut Facts) -> Moment<'m> {
         let mut then = Moment::new(self.module, name);
         for (place, formula) in &self.module.changes {
@@ -285,12 +285,12 @@ impl<'m> Moment<'m> {
         then
     }
 
-    /// Everything that stays from one cycle to the next, in an order that is always the same, as far as it is known.
+    /// Returns the known values of everything that stays from one cycle to the next, in a fixed order.
     pub(crate) fn state(&self) -> impl Iterator<Item = Node> {
         self.module.changes.iter().filter_map(|(place, _)| self.values[*place])
     }
 
-    /// A signal. Nothing is known about one that the core does not have or that cannot be computed yet.
+    /// Returns a signal: an unknown, if the core does not have it or it cannot be computed yet.
     pub(crate) fn signal(&self, graph: &mut Graph, name: &str, bits: u32) -> Node {
         let found = self.module.place(name).and_then(|place| self.values[place]);
         match found {
@@ -299,8 +299,8 @@ impl<'m> Moment<'m> {
         }
     }
 
-    /// The signals that a person can follow: those with a name, outside of what single instructions do. Wider ones than an answer has
-    /// room for are made of others.
+    /// Returns the signals that a person can follow: those with a name, outside the actions of single instructions.
+    /// Signals wider than an answer allows are made of others.
     pub(crate) fn waves(&self) -> Vec<Watch> {
         let prefix = format!("{}_n ", self.module.name);
         let wave = |(signal, value): (&Signal, &Option<Node>)| {
@@ -312,7 +312,7 @@ impl<'m> Moment<'m> {
     }
 }
 
-/// A formula's value, if everything in it has one.
+/// Returns the value of a formula, if everything in it has one.
 fn evaluate(graph: &mut Graph, formula: &Formula, values: &[Option<Node>]) -> Option<Node> {
     let (name, numbers, given) = match formula {
         Formula::Constant(digits) => {
@@ -370,12 +370,13 @@ fn evaluate(graph: &mut Graph, formula: &Formula, values: &[Option<Node>]) -> Op
     })
 }
 
-/// Yosys compares with zero, and with all ones, bit by bit: `(= ((_ extract 3 3) x) #b1)` for each. The bits, the lowest first.
+/// Yosys compares with zero, and with all ones, bit by bit: `(= ((_ extract 3 3) x) #b1)` for each. Returns these bits,
+/// the lowest first.
 fn bits_of(given: &[Formula]) -> Option<Vec<&Formula>> {
     given.iter().map(set_bit).collect()
 }
 
-/// The bit that is compared with 1, if that is what a formula does.
+/// Returns the bit that a formula compares with 1, if it does that.
 fn set_bit(formula: &Formula) -> Option<&Formula> {
     let Formula::Apply(name, _, pair) = formula else { return None };
     match (name.as_str(), pair.as_slice()) {
@@ -388,7 +389,7 @@ fn set_bit(formula: &Formula) -> Option<&Formula> {
     }
 }
 
-/// What bits belong to, and the lowest of them, if they are neighbours in one value.
+/// Returns the value that bits belong to, and the lowest of them, if they are adjacent in one value.
 fn neighbours<'f>(bits: &[&'f Formula]) -> Option<(&'f Formula, u32)> {
     let place = |bit: &&'f Formula| match bit {
         Formula::Apply(_, numbers, given) => Some((given.first()?, *numbers.first()?)),
@@ -417,7 +418,7 @@ fn all_or_any(graph: &mut Graph, is_all: bool, bits: &[&Formula], values: &[Opti
     Some(if is_all { same } else { graph.not(same) })
 }
 
-/// The items of a list, without its parentheses.
+/// Returns the items of a list, without its parentheses.
 fn items(mut text: &str) -> Option<Vec<&str>> {
     let mut all = Vec::new();
     while !text.trim_start().is_empty() {
@@ -428,7 +429,7 @@ fn items(mut text: &str) -> Option<Vec<&str>> {
     Some(all)
 }
 
-/// The first item of a text, and the rest.
+/// Returns the first item of a text, and the rest.
 fn item(text: &str) -> Option<(&str, &str)> {
     let (mut depth, mut is_quoted) = (0_u32, false);
     for (at, letter) in text.char_indices() {

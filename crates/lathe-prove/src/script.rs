@@ -1,4 +1,4 @@
-//! A question on its way: values in a [`Graph`], what is supposed, and memories as tables.
+//! A query under construction: values in a [`Graph`], assumptions, and memories as tables.
 
 use std::rc::Rc;
 
@@ -7,11 +7,11 @@ use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use crate::graph::{Facts, Graph, Node};
 
-/// A question that is being written.
+/// A query that is being written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) graph: Graph,
-    /// What holds in every case that is looked at.
+    /// The assumptions: they hold in every case that is considered.
     supposed: Vec<Node>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Table {
 enum Cells {
     /// A function of which nothing is known.
     Unknown(String),
-    /// Where the condition holds, one entry is another.
+    /// Where the condition holds, one entry is replaced.
     Set(Rc<Cells>, Condition, Node, Node),
     Choose(Condition, Rc<Cells>, Rc<Cells>),
 }
@@ -52,7 +52,7 @@ impl Condition {
         Condition(Node::FALSE)
     }
 
-    /// The same as a bit.
+    /// Returns the condition as a bit.
     pub(crate) fn term(self) -> Term {
         Term { bits: 1, node: self.0 }
     }
@@ -63,7 +63,7 @@ impl Condition {
 }
 
 impl Script {
-    /// What is supposed, in SMT-LIB, and everything that it is made of.
+    /// Returns the assumptions in SMT-LIB, and all nodes that they are made of.
     pub(crate) fn write(&self) -> (String, Vec<Node>) {
         let mut text = String::new();
         self.graph.write_functions(&mut text);
@@ -75,7 +75,7 @@ impl Script {
         (text, nodes)
     }
 
-    /// Only cases in which this holds are looked at.
+    /// Adds an assumption: only cases in which it holds are considered.
     pub(crate) fn suppose(&mut self, condition: Condition) {
         self.supposed.push(condition.0);
     }
@@ -90,19 +90,19 @@ impl Script {
         self.term(node)
     }
 
-    /// Something of which nothing is known.
+    /// Returns a value of which nothing is known.
     pub(crate) fn unknown(&mut self, name: &str, bits: u32) -> Term {
         let node = self.graph.unknown(name, bits);
         self.term(node)
     }
 
-    /// A table of which nothing is known.
+    /// Returns a table of which nothing is known.
     pub(crate) fn unknown_table(&mut self, name: &str, index: u32, bits: u32) -> Table {
         self.graph.function(name, vec![index], bits);
         Table { index, bits, cells: Rc::new(Cells::Unknown(name.to_owned())) }
     }
 
-    /// A function of which nothing is known, with the bits of what it is given and of what it gives.
+    /// Declares a function of which nothing is known, with the widths of its arguments and of its result.
     pub(crate) fn function(&mut self, name: &str, given: Vec<u32>, bits: u32) {
         self.graph.function(name, given, bits);
     }
@@ -132,12 +132,12 @@ impl Script {
         Condition(self.graph.not(x.0))
     }
 
-    /// All of them.
+    /// Returns the conjunction of conditions.
     pub(crate) fn all(&mut self, conditions: impl IntoIterator<Item = Condition>) -> Condition {
         conditions.into_iter().fold(Condition::always(), |all, one| self.and(&all, &one))
     }
 
-    /// Where the first holds, the second does.
+    /// Returns the condition that the second holds where the first does.
     pub(crate) fn implies(&mut self, x: &Condition, y: &Condition) -> Condition {
         let unless = self.not(x);
         self.or(&unless, y)
@@ -194,8 +194,9 @@ impl Script {
         self.term(node)
     }
 
-    /// Division of two's complement numbers: of their amounts. A quotient is negative if one of the two is, a remainder if
-    /// the first is; by zero, all bits of the quotient are ones, and the remainder is the first, as when amounts are divided.
+    /// Divides two's complement numbers: their magnitudes. A quotient is negative if exactly one operand is, a
+    /// remainder if the first is; for division by zero, the quotient is all ones and the remainder the first operand,
+    /// as in division of magnitudes.
     fn divide_signed(&mut self, operator: BinaryOperator, x: &Term, y: &Term) -> Term {
         let bits = x.bits;
         let (x_sign, y_sign) = (self.slice(x, bits - 1, 1), self.slice(y, bits - 1, 1));
@@ -254,7 +255,7 @@ impl Script {
         self.join_all(&[*high, *low])
     }
 
-    /// All of them, the first highest. There must be one.
+    /// Joins values, the first highest. There must be one.
     pub(crate) fn join_all(&mut self, parts: &[Term]) -> Term {
         let nodes: Vec<Node> = parts.iter().map(|part| part.node).collect();
         let node = self.graph.join(&nodes);
@@ -271,7 +272,7 @@ impl Script {
         self.term(node)
     }
 
-    /// So many bits of a number: its lowest, or with zeros or its sign above.
+    /// Converts a number to a width: its lowest bits, or with zeros or its sign above.
     pub(crate) fn fit(&mut self, bits: u32, x: &Term, is_signed: bool) -> Term {
         match () {
             () if bits <= x.bits => self.slice(x, 0, bits),
@@ -306,7 +307,7 @@ impl Script {
         }
     }
 
-    /// The table with one entry replaced, where the condition holds.
+    /// Returns the table with one entry replaced where the condition holds.
     pub(crate) fn set(&mut self, table: &Table, condition: &Condition, index: &Term, value: &Term) -> Table {
         if condition.is_never() {
             return table.clone();
@@ -315,7 +316,7 @@ impl Script {
         Table { cells: Rc::new(cells), ..table.clone() }
     }
 
-    /// One table or the other.
+    /// Chooses one table or the other.
     pub(crate) fn choose_table(&mut self, condition: &Condition, x: &Table, y: &Table) -> Table {
         match self.graph.as_constant(condition.0) {
             Some(1) => x.clone(),
@@ -336,7 +337,7 @@ impl Script {
         Condition(self.graph.under(facts, condition.0))
     }
 
-    /// A table where some things are known.
+    /// Simplifies a table by known facts.
     pub(crate) fn table_under(&mut self, facts: &mut Facts, table: &Table) -> Table {
         Table { cells: self.cells_under(facts, &table.cells), ..table.clone() }
     }

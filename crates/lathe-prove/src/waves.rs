@@ -1,26 +1,26 @@
-//! What the signals of a core did, as a file that waveform viewers open.
+//! The signals of a core over time, as a file that waveform viewers open.
 
 use std::fmt::Write as _;
 
 use crate::Case;
 
-/// A signal in clock cycles that follow one another.
+/// A signal in consecutive clock cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wave {
     /// Its name in the core.
     pub name: String,
-    /// How many bits it has: 64 at most.
+    /// Its width: 64 at most.
     pub bits: u32,
-    /// What it was in each cycle.
+    /// Its value in each cycle.
     pub values: Vec<u64>,
 }
 
-/// How long a clock cycle is in the file, in nanoseconds.
+/// The length of a clock cycle in the file, in nanoseconds.
 const CYCLE: usize = 10;
 
 impl Case {
-    /// The waves as a value change dump (IEEE 1364, section 18), with the clock that rises when a cycle begins. Nothing, if the case is
-    /// not about clock cycles.
+    /// Returns the waves as a value change dump (IEEE 1364, section 18), with a clock that rises when a cycle begins.
+    /// `None` if the case is not about clock cycles.
     pub fn vcd(&self, scope: &str) -> Option<String> {
         let cycles = self.waves.iter().map(|wave| wave.values.len()).max()?;
         let mut text = format!("$timescale 1 ns $end\n$scope module {scope} $end\n$var wire 1 {} clk $end\n", code(0));
@@ -46,7 +46,7 @@ impl Case {
     }
 }
 
-/// The short name of a signal: digits made of the letters that the format allows.
+/// Returns the short name of a signal: digits made of the characters that the format allows.
 fn code(mut number: usize) -> String {
     const LETTERS: usize = 94;
     let mut text = String::new();

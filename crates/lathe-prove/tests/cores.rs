@@ -1,4 +1,4 @@
-//! Cores of small machines are proven whole, and cores that were broken on purpose are found out.
+//! Proves whole cores of small machines, and finds deliberate errors in cores.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -75,8 +75,9 @@ fn the_cores_of_small_machines_are_what_their_definitions_say() {
     }
 }
 
-/// A slice has the whole text of the core but what other instructions do and how they are decoded, so that what is proven of it is
-/// proven of the core, if that decodes what it should. The slices together have all of it. msp430's instructions are in parts.
+/// A slice has the whole text of the core except the actions and the decoding of other instructions, so what is proven
+/// of it is proven of the core, if that decodes correctly. All slices together have the whole text. msp430's
+/// instructions are in parts.
 #[test]
 fn slices_are_the_core_without_other_instructions() {
     for (name, is_replaced) in
@@ -112,8 +113,8 @@ fn slices_are_the_core_without_other_instructions() {
     }
 }
 
-/// Instructions in parts that they share with others: operands in registers and in memory, and where the result goes. What is wrong in
-/// any of the parts is found.
+/// Instructions in shared parts: operands in registers and in memory, and the result. Errors in any of the parts are
+/// found.
 #[test]
 fn instructions_in_parts_are_what_the_definition_says() {
     let Some(tools) = tools("proofs of parts") else { return };
@@ -128,7 +129,7 @@ fn instructions_in_parts_are_what_the_definition_says() {
         let (at, slice) = slice_of(&isa, &design, mnemonic);
         assert_eq!(proven(at, &slice), [true; 3], "{mnemonic}");
     }
-    // Bits of what is chosen between are put together again here.
+    // Slices of choices are joined again here.
     let is_rrc = |at: &usize| isa.instructions[*at].syntax.mnemonic() == "rrc";
     for at in (0..isa.instructions.len()).filter(is_rrc).take(2) {
         assert_eq!(proven(at, &design.slice(at).expect("there is a slice")), [true; 3], "rrc");
@@ -151,7 +152,7 @@ fn instructions_in_parts_are_what_the_definition_says() {
     }
 }
 
-/// The claims of a core slice by slice, on a machine that Yosys needs minutes for in one piece.
+/// The claims of a core slice by slice, on a machine for which Yosys needs minutes in one piece.
 #[test]
 fn slices_of_a_large_core_are_what_the_definition_says() {
     let Some(tools) = tools("proofs of slices") else { return };
@@ -166,15 +167,15 @@ fn slices_of_a_large_core_are_what_the_definition_says() {
     for claim in &claims {
         assert_eq!(decide(&tools, &core, *claim), Answer::Proven, "{claim:?}");
     }
-    // Bits that are decoded as something else are found out, although that is left out.
+    // Decoding these bits as another instruction is found out, although that instruction is left out.
     let wrong = module(&tools, &design, &slice.replace("instruction = LUI_D_U", "instruction = ILLEGAL"));
     let core = Core { module: &wrong, ..core };
     assert!(matches!(decide(&tools, &core, claims[0]), Answer::Refuted(_)));
 }
 
-/// What decodes is the same in a module of its own as in the core; and it is told from one that mistakes a row for another, forgets
-/// one, or takes bits that no row has or that are excepted of one. duo16 has cells of one byte and rows of several, sm83 rows with
-/// exceptions, and both have bits that no row has.
+/// The decoder is the same in a module of its own as in the core; and the proof rejects one that mistakes a row for
+/// another, forgets one, or accepts bits that no row has or that a row excludes. duo16 has cells of one byte and rows
+/// of several, sm83 has rows with exclusions, and both have bits that no row has.
 #[test]
 fn every_row_is_decoded_as_what_it_is() {
     let Some(tools) = tools("proofs of decoding") else { return };
@@ -204,13 +205,13 @@ fn every_row_is_decoded_as_what_it_is() {
             let answer = decide(&isa, &design.interface, &right.replacen(old, new, 1));
             let Answer::Refuted(case) = answer else { panic!("{name}, `{old}`: {answer:?}") };
             assert!(case.broken.iter().any(|what| what.contains(finder)), "{name}, `{old}`: {case:?}");
-            // The definition says so, too.
+            // The definition agrees.
             let row = isa.decode(lathe_isa::encoding::window(case.code.iter().copied(), isa.code_memory().cell));
             let row = row.map_or("bits that no row has", |row| isa.instruction(row.instruction).syntax.mnemonic());
             assert_eq!(row, finder.trim_matches('`'), "{name}, `{old}`: {case:?}");
         }
     }
-    // The numbers of instructions in parts are those of their parts.
+    // The numbers of instructions in parts consist of the numbers of their parts.
     let isa = machine("mos6502");
     let parts = lathe_hdl::generate_as(&isa, &[], &lathe_hdl::Program::default(), Form::Parts).expect("it is hardware");
     let right = parts.decoder();
@@ -225,8 +226,8 @@ fn every_row_is_decoded_as_what_it_is() {
     assert!(case.broken.iter().any(|what| what.contains("`tax`")), "{case:?}");
 }
 
-/// A core that has asked a device whether there is something, and then waits for it, goes on as if it had not waited. i8080's `in`
-/// does so; it is told from one that forgets the answer while it waits.
+/// A core that has asked a device whether there is input, and then waits for it, goes on as if it had not waited.
+/// i8080's `in` does so; a core that forgets the answer while it waits is rejected.
 #[test]
 fn an_answer_is_kept_while_the_core_waits() {
     let Some(tools) = tools("proofs of waiting") else { return };
@@ -244,7 +245,7 @@ fn an_answer_is_kept_while_the_core_waits() {
     }
 }
 
-/// i8080's `on step` takes an interrupt in the place of an instruction.
+/// i8080's `on step` takes an interrupt in place of an instruction.
 #[test]
 fn where_on_step_jumps_nothing_else_is_done() {
     let Some(tools) = tools("proofs of on step") else { return };
@@ -268,8 +269,8 @@ fn where_on_step_jumps_nothing_else_is_done() {
     }
 }
 
-/// Each cell that `push` writes may belong to a device, and what is known of one of them decides about the other. What `pop` reads may be
-/// a byte from the console, and then whether there is another.
+/// Each cell that `push` writes may belong to a device, and facts about one of them decide about the other. What `pop`
+/// reads may be a byte from the console, and then whether there is another.
 #[test]
 fn neighbours_of_a_device_are_followed_one_by_one() {
     let Some(tools) = tools("proofs beside devices") else { return };
@@ -285,7 +286,7 @@ fn neighbours_of_a_device_are_followed_one_by_one() {
     }
 }
 
-/// Maps of every kind: those that a core does in one place for all instructions, and those that it cannot.
+/// Maps of every kind: those that a core has once for all instructions, and those that it cannot share.
 #[test]
 fn what_is_mapped_is_done_in_its_place() {
     let Some(tools) = tools("proofs of maps") else { return };
@@ -304,7 +305,7 @@ fn what_is_mapped_is_done_in_its_place() {
     }
 }
 
-/// What goes wrong, which claim finds it, what stands in the core, and what stands there instead.
+/// The error, the claim that finds it, the text in the core, and its replacement.
 const MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("a borrow too much", "sub", "(D - S)", "(D - S - 8'd1)"),
     ("operands the wrong way round", "sub", "(D - S)", "(S - D)"),
@@ -374,12 +375,12 @@ fn cores_that_were_broken_on_purpose_are_found_out() {
         let case = case.unwrap_or_else(|| panic!("{what}: `{finder}` is proven although it is wrong"));
         shown += u32::from(is_example(&isa, &case, what));
     }
-    // What is wrong with signals, output and bits that no row has cannot be told by an example, and which case is found is
-    // the solver's choice.
+    // Examples cannot express errors in signals, output and bits that no row has, and the solver chooses which
+    // counterexample it finds.
     assert!(shown >= 15, "{shown} of {} mistakes", MUTATIONS.len());
 }
 
-/// Whether a case can be told as an example: then the interpreter does something else, namely what it should.
+/// Whether a case can be expressed as an example: then the interpreter does something else, namely what it should.
 fn is_example(isa: &Isa, case: &Case, what: &str) -> bool {
     let Some((_, pc)) = case.before.first() else { return false };
     let window = lathe_isa::encoding::window(case.code.iter().copied(), isa.code_memory().cell);
@@ -403,7 +404,7 @@ fn is_example(isa: &Isa, case: &Case, what: &str) -> bool {
     true
 }
 
-/// The slice of an instruction, the only one with this mnemonic or the first of several.
+/// Returns the slice of an instruction: the only one with this mnemonic, or the first of several.
 fn slice_of(isa: &Isa, design: &Design, mnemonic: &str) -> (usize, String) {
     let at = isa.instructions.iter().position(|row| row.syntax.mnemonic() == mnemonic).expect("there is one");
     (at, design.slice(at).expect("there is a slice"))
@@ -416,7 +417,7 @@ fn decide_division(tools: &Tools, design: &Design, verilog: &str) -> Answer {
     ask(tools, &lathe_prove::division::division(&unit))
 }
 
-/// With and without signs, of one width and of several, quotient and remainder of one division and of two.
+/// Signed and unsigned, of one width and of several, quotient and remainder of one division and of two.
 #[test]
 fn instructions_that_divide_are_what_the_definition_says() {
     let Some(tools) = tools("proofs of divisions") else { return };
@@ -435,7 +436,7 @@ fn instructions_that_divide_are_what_the_definition_says() {
     }
 }
 
-/// What goes wrong around the unit that divides, which claim finds it, what stands in the core, and what stands there instead.
+/// The error around the division unit, the claim that finds it, the text in the core, and its replacement.
 const DIVISION_MUTATIONS: &[(&str, &str, &str, &str)] = &[
     ("the numbers of a division are swapped", "div", "divide_x = X; divide_y = Y;", "divide_x = Y; divide_y = X;"),
     ("a remainder is taken for a quotient", "div", "load8_0 = divide_quotient;", "load8_0 = divide_remainder;"),
@@ -490,12 +491,12 @@ fn a_case_tells_what_the_core_did() {
         |claim: &Claim| matches!(claim, Claim::Instruction(id) if isa.instruction(*id).syntax.mnemonic() == "sub");
     let claim = core.claims().into_iter().find(is_sub).expect("there is one");
     let Answer::Refuted(case) = decide(&tools, &core, claim) else { panic!("it is wrong") };
-    // Exactly one register is different, and by the one that was taken too much.
+    // Exactly one register is different, and by the one that was subtracted too much.
     let [(name, expected, found)] = case.after.as_slice() else { panic!("{case:?}") };
     assert!(["a", "b", "c", "d"].contains(&name.as_str()), "{case:?}");
     assert_eq!((expected.wrapping_sub(1)) & 0xFF, *found, "{case:?}");
     assert_eq!(case.code[0] >> 4, 1, "{case:?}");
-    // The waves end with what was found, after the cycle in which the instruction retired.
+    // The waves end with the actual value, after the cycle in which the instruction retired.
     let wave = |name: &str| &case.waves.iter().find(|wave| wave.name == name).expect("it is a signal").values;
     assert_eq!(wave(&format!("{}_q", name)).last(), Some(found), "{:?}", case.waves);
     assert_eq!(wave("retire")[..2], [0, 1]);

@@ -1,13 +1,12 @@
 //! The reference model of `duo16`: 16-bit registers with byte views, flags,
 //! traps, variable length, and a memory-mapped console.
 //!
-//! For comparing another implementation with; not an assembler, and not a
-//! table of instructions to generate anything from. No device but the console
-//! is attached.
+//! For comparison with another implementation; not an assembler, and not a table of instructions to generate anything
+//! from. No device but the console is attached.
 
 use crate::{Console, Fault, Model, Outcome, Trace, no_such_memory, no_such_register, zeroed_ram};
 
-// Numbers of the wide registers that some instruction uses without naming.
+// Numbers of the wide registers that some instructions use implicitly.
 const R1: usize = 1;
 const R10: usize = 10;
 const RS: usize = 11;
@@ -20,7 +19,7 @@ const RH: usize = 15;
 const CONSOLE_DATA: u16 = 0xFFE0;
 /// The console's status cell.
 const CONSOLE_STATUS: u16 = 0xFFE1;
-/// The cells where boards may put devices; none has been put there.
+/// The cells where boards may put devices; there are none here.
 const NO_DEVICE_FIRST: u16 = 0xFFE2;
 const NO_DEVICE_LAST: u16 = 0xFFFF;
 
@@ -168,7 +167,7 @@ impl Duo16 {
         (usize::from(byte >> 4), usize::from(byte & 0x0F))
     }
 
-    /// One register operand; the four bits that fill its byte must be zero.
+    /// One register operand; the four padding bits of its byte must be zero.
     fn fetch_one(&mut self) -> Result<usize, Trap> {
         match self.fetch_two() {
             (r, 0) => Ok(r),
@@ -176,7 +175,7 @@ impl Duo16 {
         }
     }
 
-    /// Three register operands; the four bits that fill up must be zero.
+    /// Three register operands; the four padding bits must be zero.
     fn fetch_three(&mut self) -> Result<(usize, usize, usize), Trap> {
         let (r1, r2) = self.fetch_two();
         let r3 = self.fetch_one()?;

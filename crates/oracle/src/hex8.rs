@@ -1,8 +1,8 @@
 //! The reference model of `hex8`: sixteen 8-bit registers, variable length,
 //! 64 KiB memory, branches on odd.
 //!
-//! For comparing another implementation with; not an assembler, and not a
-//! table of instructions to generate anything from.
+//! For comparison with another implementation; not an assembler, and not a table of instructions to generate anything
+//! from.
 
 use crate::{Console, Model, Outcome, Trace, no_such_memory, no_such_register, zeroed_ram};
 
@@ -411,7 +411,7 @@ mod tests {
         m.reg.r[1] = 1;
         assert_eq!(step(&mut m), Outcome::Halted);
         assert_eq!(m.reg.pc, 0x0300);
-        // call to itself is not one: the stack pointer moves
+        // A call to itself is no halt: the stack pointer moves
         let mut m = at(0x0300, &[0x60, 0x03, 0x00]);
         assert_eq!(step(&mut m), Outcome::Running);
     }

@@ -30,13 +30,13 @@ pub use quad8::Quad8;
 pub use stack8a::Stack8a;
 pub use stack8b::Stack8b;
 
-/// What one step did.
+/// The result of one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The instruction completed and the machine goes on.
     Running,
-    /// The instruction completed and the machine stops: either a halting
-    /// instruction, or one after which nothing can ever change any more.
+    /// The instruction completed and the machine stops: either a halting instruction, or one after which nothing can
+    /// ever change again.
     Halted,
     /// The instruction could not be executed. The state is exactly as it was
     /// before the step, and `pc` names the instruction.
@@ -67,7 +67,7 @@ impl Console {
         Console { input: input.iter().copied().collect(), output: Vec::new() }
     }
 
-    /// The next input byte; 0 at the end of the input.
+    /// Reads the next input byte; 0 at the end of the input.
     fn read(&mut self) -> u8 {
         self.input.pop_front().unwrap_or(0)
     }
@@ -103,7 +103,7 @@ pub trait Model {
     /// Names and numbers of cells of all memories.
     fn memories(&self) -> &'static [(&'static str, usize)];
 
-    /// The raw cells of a memory, those under a device included.
+    /// The raw cells of a memory, including those under a device.
     ///
     /// # Panics
     /// If the machine has no memory of that name.
@@ -118,9 +118,8 @@ pub trait Model {
     /// Executes one instruction.
     fn step(&mut self, console: &mut Console) -> Outcome;
 
-    /// (memory index, address) of every memory cell written by the last step,
-    /// also where the cell already held the value. Cells under a device, which
-    /// ignore the write, are not listed.
+    /// (memory index, address) of every memory cell written by the last step, even if the cell already held the value.
+    /// Cells under a device, which ignore the write, are not listed.
     fn touched(&self) -> &[(usize, u16)];
 }
 
@@ -140,8 +139,7 @@ pub fn by_name(name: &str) -> Option<Box<dyn Model>> {
     all().into_iter().find(|model| model.name() == name)
 }
 
-/// What one step did outside the registers: its memory writes and whether it
-/// did input or output.
+/// The effects of one step outside the registers: its memory writes and whether it did input or output.
 struct Trace {
     touched: Vec<(usize, u16)>,
     /// Some memory cell has another value than before.

@@ -1,6 +1,5 @@
-//! Tests of what every model promises, whatever the program: run on random
-//! memory and random registers, with the whole state compared around each
-//! step.
+//! Tests of what every model guarantees, whatever the program: run on random memory and random registers, comparing the
+//! whole state around each step.
 //!
 //! Not for the meaning of single instructions; those tests are in the module
 //! of each machine.

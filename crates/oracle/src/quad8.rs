@@ -1,8 +1,8 @@
 //! The reference model of `quad8`: four 8-bit registers, one-byte
 //! instructions, paged 64 KiB memory.
 //!
-//! For comparing another implementation with; not an assembler, and not a
-//! table of instructions to generate anything from.
+//! For comparison with another implementation; not an assembler, and not a table of instructions to generate anything
+//! from.
 
 use crate::{Console, Fault, Model, Outcome, Trace, no_such_memory, no_such_register, zeroed_ram};
 

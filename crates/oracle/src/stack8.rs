@@ -1,8 +1,7 @@
 //! What the two revisions of the 8-bit stack machine have in common: the
 //! state, the stack, and the arithmetic that works on it.
 //!
-//! Not a machine: the instruction sets are in `stack8a` and `stack8b`, which
-//! differ in more places than it seems.
+//! Not a machine: the instruction sets are in `stack8a` and `stack8b`, which differ in more ways than they seem to.
 
 use crate::{Trace, no_such_memory, no_such_register};
 

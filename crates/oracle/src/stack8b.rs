@@ -1,9 +1,8 @@
 //! The reference model of `stack8b`: the 8-bit stack machine, second revision,
 //! with ports, program-memory access and conditional skip.
 //!
-//! For comparing another implementation with; not an assembler, and not a
-//! table of instructions to generate anything from. No device is attached to
-//! any port but 0.
+//! For comparison with another implementation; not an assembler, and not a table of instructions to generate anything
+//! from. No device is attached to any port but 0.
 
 use crate::stack8::{MEMORIES, REGISTERS, Stack8, truth};
 use crate::{Console, Fault, Model, Outcome};
@@ -263,8 +262,7 @@ impl Model for Stack8b {
 mod tests {
     use super::*;
 
-    /// A machine whose program is `program` and whose stack holds `stack`,
-    /// the last of it on top.
+    /// Returns a machine whose program is `program` and whose stack holds `stack`, the last of it on top.
     fn with(program: &[u8], stack: &[u8]) -> Stack8b {
         let mut s = Stack8b::default();
         s.m.prog[..program.len()].copy_from_slice(program);
@@ -278,7 +276,7 @@ mod tests {
         s.step(&mut Console::default())
     }
 
-    /// The stack after one step of `opcode` on `stack`, the top last.
+    /// Returns the stack after one step of `opcode` on `stack`, the top last.
     fn after(opcode: u8, carry: bool, stack: &[u8]) -> (Vec<u8>, bool) {
         let mut s = with(&[opcode], stack);
         s.m.reg.carry = carry;

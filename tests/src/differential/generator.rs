@@ -1,6 +1,5 @@
-//! Generated programs. They are made to run in loops over few addresses, to store into
-//! themselves, to name one register twice, to hit undefined words, devices, stacks that wrap
-//! and the ends of memories, and to stop anywhere.
+//! Generated programs. They tend to run in loops over few addresses, to store into themselves, to name one register
+//! twice, to hit undefined words, devices, stacks that wrap and the ends of memories, and to stop anywhere.
 
 use lathe_isa::Isa;
 use lathe_isa::encoding::cells;
@@ -13,13 +12,13 @@ use crate::random::Random;
 
 /// The most steps of one run.
 const STEPS: u64 = 4_000;
-/// Steps of a short run: more than are left to the reference interpreter, and few enough to end
-/// in the middle of a region.
+/// Steps of a short run: more than are left to the reference interpreter, but few enough to end in the middle of a
+/// region.
 const SHORT: std::ops::Range<u64> = 17..80;
 /// Instructions of a program that does not fit into one region.
 const LARGE: std::ops::Range<u64> = 200..1_500;
 
-/// The case with this seed.
+/// Returns the case with this seed.
 pub fn generate(isa: &Isa, seed: u64) -> Case {
     let mut random = Random(seed);
     let top = isa.pc.width.mask();
@@ -49,7 +48,7 @@ pub fn generate(isa: &Isa, seed: u64) -> Case {
     Case { program, origin, registers, data, input, limits }
 }
 
-/// Runs of all lengths, or many short ones, after each of which everything is compared.
+/// Returns limits for runs of all lengths, or for many short ones; everything is compared after each.
 fn limits(random: &mut Random) -> Vec<u64> {
     if random.once_in(4) {
         let first = random.below(400);
@@ -64,14 +63,14 @@ fn limits(random: &mut Random) -> Vec<u64> {
     (0..1 + random.below(4)).map(|_| one(random)).collect()
 }
 
-/// Addresses at which something else begins: what is mapped, and the ends of memories.
+/// Returns addresses at which something else begins: maps, and the ends of memories.
 fn edges(isa: &Isa) -> Vec<u64> {
     let mapped =
         isa.maps.iter().flat_map(|map| [map.first, map.last, map.first.wrapping_sub(1), map.last.wrapping_add(1)]);
     mapped.chain([0, isa.pc.width.mask()]).collect()
 }
 
-/// The instructions that may go on elsewhere than at the next.
+/// Returns the instructions that may jump.
 fn jumps(isa: &Isa) -> Vec<InstructionId> {
     let all = (0..isa.instructions.len() as u32).map(InstructionId);
     all.filter(|id| isa.instruction(*id).body.block.iter().any(can_jump)).collect()
@@ -89,7 +88,7 @@ struct Generator<'i> {
     isa: &'i Isa,
     random: Random,
     origin: u64,
-    /// Where instructions begin, the one being made included.
+    /// The addresses of instructions, including the one being made.
     addresses: Vec<u64>,
     at: u64,
     edges: Vec<u64>,
@@ -108,7 +107,7 @@ impl Generator<'_> {
         self.placed(encoded)
     }
 
-    /// A jump, which as likely as not closes a loop: what is run once is not compiled.
+    /// Returns a jump, which as likely as not closes a loop: code that runs once is not compiled.
     fn way_back(&mut self) -> Vec<u64> {
         let id = *self.random.pick(&self.jumps);
         let encoded = self.encoded(id);
@@ -132,7 +131,7 @@ impl Generator<'_> {
         let mut operands = Vec::new();
         for field in &isa.instruction(id).operands {
             let is_register = matches!(isa.field(*field).domain, Domain::Registers(_));
-            // One register in two places of an instruction.
+            // The same register in two operands of an instruction.
             let same = before.filter(|(other, _)| alias && is_register && is_alike(isa, *other, *field));
             let bits = same.map_or_else(|| self.operand(isa.field(*field), location, few), |(_, bits)| bits);
             before = Some((*field, bits));
@@ -142,7 +141,7 @@ impl Generator<'_> {
         cells(window, isa.code_memory().cell).take(encoding.cells as usize).collect()
     }
 
-    /// Bits of an operand: few different registers, and addresses near the program.
+    /// Returns the bits of an operand: few different registers, and addresses near the program.
     fn operand(&mut self, field: &Field, location: Location, few: bool) -> u64 {
         let bits = field.width.bits();
         match &field.domain {
@@ -167,15 +166,15 @@ impl Generator<'_> {
         }
     }
 
-    /// The address of an instruction, or of one of its cells: a store there changes an operand.
+    /// Returns the address of an instruction, or of one of its cells: a store there changes an operand.
     fn inside(&mut self) -> u64 {
         let start = *self.random.pick(&self.addresses);
         let inside = if self.random.once_in(2) { self.random.below(4) } else { 0 };
         start.wrapping_add(inside)
     }
 
-    /// What a register holds at first: often an address of the program, or a part of one where it
-    /// takes two registers to hold it.
+    /// Returns the first content of a register: often an address of the program, or a part of one where an address
+    /// takes two registers.
     fn register(&mut self, at: usize) -> u64 {
         let register = &self.isa.registers[at];
         let bits = register.width.bits();
@@ -190,8 +189,8 @@ impl Generator<'_> {
         value & register.width.mask()
     }
 
-    /// Cells of data: anything anywhere, and addresses of the program where registers point to, for
-    /// what returns or jumps to an address that it has read.
+    /// Returns cells of data: anything anywhere, and addresses of the program where registers point, for instructions
+    /// that return or jump to an address that they read.
     fn data(&mut self, registers: &[u64]) -> Vec<(MemoryId, u64, u64)> {
         let isa = self.isa;
         let mut data = Vec::new();
@@ -218,8 +217,7 @@ impl Generator<'_> {
     }
 }
 
-/// Whether two fields name registers out of lists of the same length, so that the same bits are the
-/// same register, mostly.
+/// Whether two fields name registers from lists of the same length, so that the same bits are mostly the same register.
 fn is_alike(isa: &Isa, one: FieldId, other: FieldId) -> bool {
     match (&isa.field(one).domain, &isa.field(other).domain) {
         (Domain::Registers(one), Domain::Registers(other)) => one.len() == other.len(),

@@ -1,8 +1,8 @@
 //! Generated programs on several engines, which must agree in everything.
 //!
-//! A case is a program, an input, registers and data to start with, and a few step limits. It is a
-//! function of its seed, so a seed is all it takes to see a failure again. State, output, steps,
-//! cycles and the reason to stop are compared after every limit.
+//! A case is a program, an input, initial registers and data, and a few step limits. It is a function of its seed, so a
+//! seed is enough to reproduce a failure. State, output, steps, cycles and the reason to stop are compared after every
+//! limit.
 
 mod generator;
 mod report;
@@ -26,25 +26,25 @@ const KEPT: u64 = 16;
 /// One program in this many is also run on an engine of its own.
 const FRESH: u64 = 4;
 
-/// A program with everything that its run depends on.
+/// A program with everything on which its run depends.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// The instructions, in order from `origin` on: encoded cells.
+    /// The instructions in order, from `origin` on: encoded cells.
     pub program: Vec<Vec<u64>>,
-    /// The address of the first.
+    /// The address of the first instruction.
     pub origin: u64,
-    /// What the registers hold at first.
+    /// The first contents of the registers.
     pub registers: Vec<u64>,
     /// Cells of data, by memory and address; the program lies over them.
     pub data: Vec<(MemoryId, u64, u64)>,
-    /// What the console has to give.
+    /// The input at the console.
     pub input: Vec<u8>,
-    /// Steps of the runs, one after the other.
+    /// The step limits of consecutive runs.
     pub limits: Vec<u64>,
 }
 
 impl Case {
-    /// Gives a machine at reset what it has at first.
+    /// Loads the case into a machine at reset.
     pub fn lay_down(&self, isa: &Isa, state: &mut State) {
         for (id, value) in (0..).map(RegisterId).zip(&self.registers) {
             if !isa.register(id).constant {
@@ -57,7 +57,7 @@ impl Case {
         state.pc = self.origin;
     }
 
-    /// What the memories hold at first, in the order of addresses.
+    /// Returns the first contents of the memories, in the order of addresses.
     pub fn cells(&self, isa: &Isa) -> Vec<(MemoryId, u64, u64)> {
         let at = |offset| isa.pc.width.wrap(self.origin.wrapping_add(offset));
         let program = self.program.iter().flatten().zip(0..).map(|(value, offset)| {
@@ -71,10 +71,10 @@ impl Case {
     }
 }
 
-/// Something to be done once.
+/// A job to be done once.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Does every job when this many others have been ordered after it.
+/// Does every job once this many others have been ordered after it.
 pub fn later(by: usize) -> Arc<dyn Fn(Job) + Send + Sync> {
     let waiting: Mutex<VecDeque<Job>> = Mutex::default();
     Arc::new(move |job| {
@@ -91,44 +91,44 @@ pub type Make = Box<dyn Fn(&Arc<Isa>) -> Box<dyn Engine>>;
 
 /// An engine to be compared.
 pub struct Contestant {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Makes one.
+    /// Creates the engine.
     pub make: Make,
 }
 
 impl Contestant {
-    /// An engine with its name.
+    /// Creates a contestant from an engine and its name.
     pub fn new<E: Engine + 'static>(name: &'static str, make: impl Fn(&Arc<Isa>) -> E + 'static) -> Self {
         Contestant { name, make: Box::new(move |isa| Box::new(make(isa))) }
     }
 }
 
-/// Something on which an engine does not agree with the reference interpreter.
+/// A case on which an engine disagrees with the reference interpreter.
 #[derive(Clone, Debug)]
 pub struct Disagreement {
     /// The seed of the program.
     pub seed: u64,
-    /// The seed of the first program that the engine had run, if a new engine agrees.
+    /// The seed of the first program that the engine ran, if a new engine agrees.
     pub since: Option<u64>,
-    /// The smallest case so far that shows it.
+    /// The smallest failing case so far.
     pub case: Case,
-    /// What is not as it should be.
+    /// The difference.
     pub difference: String,
 }
 
-/// What there is to see after a run.
+/// What can be observed after a run.
 #[derive(Debug, PartialEq)]
 pub struct Sight {
     /// How the run ended.
     pub run: Run,
     /// The machine after it.
     pub state: State,
-    /// All that was written so far.
+    /// All output so far.
     pub output: Vec<u8>,
 }
 
-/// A machine with a case laid down in it.
+/// A machine with a case loaded.
 struct Laid {
     state: State,
     devices: Devices,
@@ -146,12 +146,12 @@ impl Laid {
     }
 }
 
-/// What the reference interpreter shows after each limit, up to where the machine stops.
+/// Returns what the reference interpreter shows after each limit, until the machine stops.
 fn expected(isa: &Arc<Isa>, case: &Case) -> Vec<Sight> {
     play(isa, case, &mut Interpreter::new(isa))
 }
 
-/// What an engine shows after each limit, up to where the machine stops.
+/// Returns what an engine shows after each limit, until the machine stops.
 pub fn play(isa: &Isa, case: &Case, engine: &mut dyn Engine) -> Vec<Sight> {
     let mut laid = Laid::new(isa, case);
     let mut sights = Vec::new();
@@ -166,7 +166,7 @@ pub fn play(isa: &Isa, case: &Case, engine: &mut dyn Engine) -> Vec<Sight> {
     sights
 }
 
-/// The first difference that an engine makes, if it makes one.
+/// Returns an engine's first difference, if there is one.
 fn difference(isa: &Isa, case: &Case, expected: &[Sight], engine: &mut dyn Engine) -> Option<String> {
     let mut laid = Laid::new(isa, case);
     for (at, (sight, limit)) in expected.iter().zip(&case.limits).enumerate() {
@@ -207,13 +207,13 @@ fn told(isa: &Isa, expected: &Sight, run: &Run, found: &Laid) -> String {
     text
 }
 
-/// Compares the programs of these seeds. A disagreement is shown to `found` at once, and then ever
-/// smaller ones, so that nothing is lost if that takes too long for somebody.
+/// Compares the programs of these seeds. A disagreement is shown to `found` at once, and then ever smaller ones, so
+/// that nothing is lost if somebody stops the search.
 ///
-/// One engine is kept over many programs, so that what it remembers of one must not disturb the next.
+/// One engine runs many programs, so that its memory of one must not disturb the next.
 ///
 /// # Errors
-/// The smallest disagreement around the first.
+/// The smallest disagreement found from the first one.
 pub fn compare(
     isa: &Arc<Isa>,
     seeds: Range<u64>,
@@ -239,8 +239,7 @@ pub fn compare(
     Ok(())
 }
 
-/// The smallest disagreement around this one on a new engine. One that takes an old engine stays as it
-/// is.
+/// Returns the smallest disagreement found from this one on a new engine. One that needs an old engine stays as it is.
 fn smallest(
     isa: &Arc<Isa>,
     first: Disagreement,

@@ -1,4 +1,4 @@
-//! A disagreement as a file of assembly: everything needed to see it again.
+//! A disagreement as a file of assembly: everything needed to reproduce it.
 
 use std::fmt::Write as _;
 use std::io;
@@ -9,7 +9,7 @@ use lathe_isa::Isa;
 
 use super::{Case, Contestant, Disagreement};
 
-/// The text of a disagreement. The comments say what assembly cannot.
+/// Returns the text of a disagreement. The comments say what assembly cannot.
 pub fn text(isa: &Isa, machine: &str, engine: &Contestant, found: &Disagreement) -> String {
     let Disagreement { seed, since, case, difference } = found;
     let first = since.unwrap_or(*seed);
@@ -34,14 +34,14 @@ fn kept(since: Option<u64>) -> String {
     since.map(kept).unwrap_or_default()
 }
 
-/// The program and its data, as the memories hold them at first.
+/// Returns the program and its data, as the memories hold them at first.
 fn image(isa: &Isa, case: &Case) -> Image {
     let cell = |(memory, start, value): &(_, _, u64)| Segment { memory: *memory, start: *start, cells: vec![*value] };
     let segments = case.cells(isa).iter().map(cell).collect();
     Image { machine: isa.name.clone(), entry: Some(case.origin), segments, ..Image::default() }
 }
 
-/// Writes the text into a folder; where it is then.
+/// Writes the text to a file in a folder; returns its path.
 ///
 /// # Errors
 /// If the folder or the file cannot be written.

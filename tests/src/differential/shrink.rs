@@ -1,11 +1,11 @@
-//! Makes a case smaller as long as it still shows the same.
+//! Shrinks a case while it still fails.
 
 use lathe_isa::Isa;
 
 use super::Case;
 
-/// The smallest case that still disagrees, found by leaving things out. Every smaller one on the way
-/// is shown to `found`.
+/// Finds the smallest case that still disagrees, by leaving things out. Every smaller one on the way is shown to
+/// `found`.
 pub fn shrink(isa: &Isa, case: &Case, disagrees: &mut dyn FnMut(&Case) -> bool, found: &mut dyn FnMut(&Case)) -> Case {
     let mut best = case.clone();
     while let Some(smaller) = smaller(isa, &best).into_iter().find(|candidate| disagrees(candidate)) {
@@ -46,7 +46,7 @@ fn changed(case: &Case, change: impl FnOnce(&mut Case)) -> Case {
     other
 }
 
-/// Many at a time first, so that a large program is small soon.
+/// Leaves out many instructions at a time first, so that a large program soon becomes small.
 fn without_instructions(case: &Case, list: &mut Vec<Case>) {
     let mut count = case.program.len() / 2;
     while count > 0 {

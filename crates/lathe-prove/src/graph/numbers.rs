@@ -1,15 +1,15 @@
-//! Which numbers a value can be, as far as conditions compare it with numbers. An instruction that stores many cells comes with many
-//! such conditions about one address; whoever knows that one of them holds knows most of the others.
+//! The numbers that a value can be, as far as conditions compare it with numbers. An instruction that stores many cells
+//! has many such conditions about one address; knowing that one of them holds decides most of the others.
 
 use super::{Facts, Form, Graph, Node, Operator, mask};
 
-/// Wider values are not looked at.
+/// The width of the widest values that are examined.
 const WIDEST: u32 = 64;
 
-/// How many conditions inside of one another are looked at.
+/// How deeply nested the examined conditions are.
 const DEEPEST: u32 = 4;
 
-/// Numbers: from one to another, both included; in order, with a gap before the next.
+/// Ranges of numbers, both ends included, in order and with a gap between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Numbers(Vec<(u128, u128)>);
 
@@ -18,7 +18,7 @@ impl Numbers {
         Numbers(if first <= last { vec![(first, last)] } else { Vec::new() })
     }
 
-    /// Those that are in both.
+    /// Returns the numbers that are in both.
     fn both(&self, other: &Numbers) -> Numbers {
         let mut all = Vec::new();
         for (first, last) in &self.0 {
@@ -28,7 +28,7 @@ impl Numbers {
         Numbers(all)
     }
 
-    /// All others up to the largest.
+    /// Returns all other numbers up to the largest.
     fn others(&self, most: u128) -> Numbers {
         let (mut all, mut next) = (Vec::new(), 0);
         for (first, last) in &self.0 {
@@ -43,16 +43,16 @@ impl Numbers {
         Numbers(all)
     }
 
-    /// Those that are in one of the two.
+    /// Returns the numbers that are in either.
     fn any(&self, other: &Numbers, most: u128) -> Numbers {
         self.others(most).both(&other.others(most)).others(most)
     }
 
-    /// The numbers which are these when something is added, around the end.
+    /// Returns the numbers that become these by a modular addition.
     fn before_adding(&self, amount: u128, most: u128) -> Numbers {
         let (mut low, mut high) = (Vec::new(), Vec::new());
         for (first, last) in &self.0 {
-            // Those below the amount come from the end.
+            // Numbers below the amount result from wrapping around.
             if *first < amount {
                 high.push((first + most + 1 - amount, last.min(&(amount - 1)) + most + 1 - amount));
             }
@@ -63,7 +63,7 @@ impl Numbers {
         Numbers(low).any(&Numbers(high), most)
     }
 
-    /// The numbers which are these when they stand so many bits higher, with something else in the other bits.
+    /// Returns the numbers that become these when shifted up, with a constant in the other bits.
     fn before_joining(&self, rest: u128, low: u32, most: u128) -> Numbers {
         let step = 1 << low;
         let parts = self.0.iter().filter(|(_, last)| *last >= rest).map(|(first, last)| {
@@ -73,7 +73,7 @@ impl Numbers {
         parts.fold(Numbers(Vec::new()), |all, part| all.any(&part, most))
     }
 
-    /// The only one, if there is one only.
+    /// Returns the only number, if there is only one.
     fn single(&self) -> Option<u128> {
         match self.0[..] {
             [(first, last)] if first == last => Some(first),
@@ -83,7 +83,7 @@ impl Numbers {
 }
 
 impl Graph {
-    /// What a condition is about, and the numbers for which it holds, if it compares one value with numbers.
+    /// Returns the value that a condition compares with numbers, and the numbers for which it holds, if it does so.
     fn about(&self, condition: Node, deep: u32) -> Option<(Node, Numbers)> {
         match *self.form(condition) {
             Form::Not(x) => {
@@ -114,8 +114,8 @@ impl Graph {
         }
     }
 
-    /// A value that something is made of by adding a number, by taking the highest bits or by putting numbers beside it, and the
-    /// numbers that it must be for that to be one of these.
+    /// Traces a value to the one from which it was made by adding a number, by taking the highest bits or by joining
+    /// numbers; and returns the numbers that this one must be for the first to be one of the given.
     fn through(&self, made: Node, numbers: Numbers) -> Option<(Node, Numbers)> {
         let bits = self.bits(made);
         if !(2..=WIDEST).contains(&bits) {
@@ -145,7 +145,8 @@ impl Graph {
         }
     }
 
-    /// The only part that is not a number, what the others are if it is 0, and how many bits are below it.
+    /// Returns the only part that is not a number, the value of the others where this part is 0, and how many bits are
+    /// below it.
     fn only_unknown(&self, parts: &[Node]) -> Option<(Node, u128, u32)> {
         let (mut at, mut rest, mut found) = (0, 0, None);
         for part in parts.iter().rev() {
@@ -159,7 +160,7 @@ impl Graph {
         found.map(|(value, low)| (value, rest, low))
     }
 
-    /// Notes which numbers a value can be if a condition about it holds, or does not.
+    /// Learns which numbers a value can be if a condition about it holds, or does not.
     pub(super) fn learn_numbers(&mut self, facts: &mut Facts, condition: Node, holds: bool) {
         let Some((value, numbers)) = self.about(condition, DEEPEST) else { return };
         let most = mask(self.bits(value));
@@ -175,7 +176,7 @@ impl Graph {
         facts.numbers.insert(value, numbers);
     }
 
-    /// The numbers that a value of few bits cannot be: a bit for each.
+    /// Returns the numbers that a narrow value cannot be: a bit for each.
     pub(super) fn excluded(&self, facts: &Facts, value: Node) -> u64 {
         let is_excluded = |number: &u128| {
             let made_of = self.through(value, Numbers::from(*number, *number));
@@ -190,7 +191,7 @@ impl Graph {
         (0..=mask(self.bits(value))).filter(is_excluded).map(|number| 1 << number).sum()
     }
 
-    /// Whether a condition holds for all numbers that the value can be, or for none of them.
+    /// Returns whether a condition holds, if it holds for all numbers that the value can be or for none of them.
     pub(super) fn decided(&self, facts: &Facts, condition: Node) -> Option<bool> {
         if facts.numbers.is_empty() || self.bits(condition) != 1 {
             return None;
@@ -209,7 +210,7 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// The numbers below 16 that a bit stands for.
+    /// Returns the numbers below 16 whose bits are set.
     fn numbers(bits: u32) -> Numbers {
         let mut all = Numbers(Vec::new());
         for number in (0..16).filter(|number| bits >> number & 1 == 1) {
@@ -229,7 +230,7 @@ mod tests {
             assert_eq!(bits(&set), one);
             assert_eq!(bits(&set.others(15)), !one & 0xFFFF);
             for amount in 0..16 {
-                // Each number, with the amount added to it, must be one of them.
+                // Each number plus the amount must be one of them.
                 let moved = (one >> amount | one << (16 - amount)) & 0xFFFF;
                 assert_eq!(bits(&set.before_adding(amount, 15)), moved, "{one:b} and {amount}");
             }
@@ -260,7 +261,7 @@ mod tests {
             graph.less(place, than)
         };
         let mut facts = Facts::default();
-        // The cell before the address is one of the last 32, so the next one is one of them, or the first of all.
+        // The cell before the address is one of the last 32, so the next one is one of them or the first of all.
         let below = less(&mut graph, 0xFFFF, 0xFFE0);
         graph.learn(&mut facts, below, false);
         let next = less(&mut graph, 0, 0xFFE1);

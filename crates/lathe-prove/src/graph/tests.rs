@@ -1,9 +1,9 @@
-//! Formulas of a few operations, all of them, and longer ones at random: what the graph keeps of each is what it means.
+//! All formulas of a few operations, and longer random ones: the node in the graph means what the formula means.
 
 use super::*;
 use crate::evaluate::Evaluation;
 
-/// Numbers that look random and are always the same.
+/// Pseudorandom numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -13,7 +13,7 @@ impl Random {
     }
 }
 
-/// What a node is, for given unknowns. It is computed node by node from what was kept of them.
+/// Evaluates a node for given unknowns, from the nodes of which it is made.
 fn value(graph: &Graph, node: Node, unknowns: &HashMap<String, u128>) -> u128 {
     let chosen = graph.cone(&[node]).into_iter().filter_map(|node| match graph.form(node) {
         Form::Unknown(name) => Some((node, (0..graph.bits(node)).map(|bit| unknowns[name] >> bit & 1 == 1).collect())),
@@ -40,7 +40,7 @@ const OPERATORS: [Operator; 14] = [
     Operator::LessSigned,
 ];
 
-/// What operators mean, by the book.
+/// Evaluates an operator by the book.
 fn meant(operator: Operator, bits: u32, x: u128, y: u128) -> u128 {
     let signed = |x: u128| if x >> (bits - 1) & 1 == 1 { x as i128 - (1i128 << bits) } else { x as i128 };
     let all = match operator {
@@ -74,12 +74,12 @@ fn meant(operator: Operator, bits: u32, x: u128, y: u128) -> u128 {
     all & if matches!(operator, Operator::Equal | Operator::Less | Operator::LessSigned) { 1 } else { mask(bits) }
 }
 
-/// One more value made of earlier ones, in the graph and by the book.
+/// Adds a value made of earlier ones, in the graph and by the book.
 fn grow(graph: &mut Graph, all: &mut Vec<(Node, u128)>, random: &mut Random) {
     let pick = |random: &mut Random, bits: Option<u32>| {
         let fitting: Vec<(Node, u128)> =
             all.iter().copied().filter(|(node, _)| bits.is_none_or(|bits| graph.bits(*node) == bits)).collect();
-        // What was made last is made more of.
+        // Prefers the latest values.
         let at = random.below(fitting.len() as u64).max(random.below(fitting.len() as u64));
         fitting[at as usize]
     };
@@ -124,7 +124,7 @@ fn what_is_computed_early_is_what_it_would_be_later() {
         for number in [0, 1, 5, 0xFF] {
             all.push((graph.constant(8, number), number));
         }
-        // Choices by a value of two bits, of which one is always made.
+        // Choices by a two-bit value, of which one is always taken.
         for _ in 0..3 {
             let (value, number) = all[5];
             for at in 0..4 {
@@ -152,7 +152,7 @@ fn what_is_computed_early_is_what_it_would_be_later() {
         for (node, expected) in &all {
             assert_eq!(value(&graph, *node, &unknowns), *expected, "round {round}, {node:?}: {:?}", graph.form(*node));
         }
-        // What is known of a case changes nothing in it.
+        // Facts that hold in a case do not change a value in it.
         let mut facts = Facts::default();
         let conditions: Vec<_> = all.iter().filter(|(node, _)| graph.bits(*node) == 1).take(12).collect();
         for (node, number) in conditions {
@@ -165,22 +165,22 @@ fn what_is_computed_early_is_what_it_would_be_later() {
     }
 }
 
-/// All that a value can be: one number for each of the ways in which a few unknowns can be chosen.
+/// All values of a formula: one number for each assignment of a few unknowns.
 type Table = Vec<u8>;
 
-/// Formulas over a few unknowns, each as the graph keeps it and as all that it can be, by the book.
+/// Formulas over a few unknowns, each as the graph keeps it and with all its values by the book.
 #[derive(Clone)]
 struct Formulas {
     graph: Graph,
-    /// What has been made.
+    /// The formulas made so far.
     made: Vec<(Node, Table)>,
-    /// What each node is, by what was kept of it.
+    /// All values of each node, computed from the graph.
     kept: Vec<Table>,
     unknowns: HashMap<String, Table>,
 }
 
 impl Formulas {
-    /// Unknowns with their bits, and some numbers.
+    /// Starts with unknowns of given widths, and some numbers.
     fn new(unknowns: &[(&str, u32)], numbers: &[(u32, u8)]) -> Formulas {
         let mut all =
             Formulas { graph: Graph::default(), made: Vec::new(), kept: Vec::new(), unknowns: HashMap::default() };
@@ -211,13 +211,13 @@ impl Formulas {
         }
     }
 
-    /// The graph's node is what the book says.
+    /// Checks that the graph's node is what the book says.
     fn check(&mut self, node: Node, table: &Table) {
         let differs = self.kept(node) != table;
         assert!(!differs, "{} is not {table:?}", self.text(node));
     }
 
-    /// A formula as a person reads it.
+    /// Returns a formula as a person reads it.
     fn text(&self, node: Node) -> String {
         let text = |node: &Node| self.text(*node);
         match self.graph.form(node) {
@@ -256,7 +256,7 @@ impl Formulas {
         &self.kept[node.index()]
     }
 
-    /// Everything that can be made of two values, and of one of them alone.
+    /// Makes every formula of two values, and of one of them alone.
     fn combine(&mut self, x: &(Node, Table), y: &(Node, Table), into: &mut Vec<(Node, Table)>) {
         let (bits, other) = (self.graph.bits(x.0), self.graph.bits(y.0));
         if bits == other {
@@ -283,12 +283,12 @@ impl Formulas {
         (self.graph.choose(condition.0, x.0, y.0), chosen(&condition.1, &x.1, &y.1))
     }
 
-    /// What has been made of so many bits.
+    /// Returns the formulas of a width.
     fn of_bits(&self, bits: u32) -> Vec<(Node, Table)> {
         self.made.iter().filter(|(node, _)| self.graph.bits(*node) == bits).cloned().collect()
     }
 
-    /// All formulas with one more operation, and then all with yet another, which are checked and forgotten.
+    /// Checks all formulas with one more operation, and then all with yet another, without keeping these.
     fn exhaust(mut self) -> usize {
         let (first, conditions, mut count) = (self.made.clone(), self.of_bits(1), 0);
         let mut new = Vec::new();
@@ -305,7 +305,7 @@ impl Formulas {
         }
         let conditions = self.of_bits(1);
         for x in &self.made {
-            // What is made here is not made more of.
+            // Formulas made here are not used further.
             let mut here = self.clone();
             let mut new = Vec::new();
             for y in &self.made {
@@ -325,7 +325,7 @@ impl Formulas {
         count + self.exhaust_facts(&conditions)
     }
 
-    /// What is known of a case changes nothing in it.
+    /// Checks that facts that hold in a case do not change a value in it.
     fn exhaust_facts(&self, conditions: &[(Node, Table)]) -> usize {
         for (condition, holds) in conditions.iter().flat_map(|condition| [(condition, true), (condition, false)]) {
             let mut here = self.clone();
@@ -372,7 +372,7 @@ fn every_small_condition_is_what_it_means() {
     eprintln!("{count} formulas of conditions");
 }
 
-/// A unit that divides wider numbers than an instruction does.
+/// A division unit wider than the instruction's operands.
 #[test]
 fn zeros_above_a_division_change_nothing_below_them() {
     for (operator, more) in [Operator::Divide, Operator::Remainder].into_iter().flat_map(|one| [(one, 1), (one, 5)]) {
@@ -409,8 +409,8 @@ fn powers_of_two_divide_by_shifting() {
     }
 }
 
-/// Yosys takes neighbouring bits of a value together, and a definition takes them one by one: both are one formula, also where
-/// a single bit is no longer a choice.
+/// Yosys takes neighbouring bits of a value together, and a definition takes them one by one: both are one formula,
+/// even if a single bit is no longer a choice.
 #[test]
 fn bits_taken_one_by_one_are_bits_taken_together() {
     let mut graph = Graph::default();
