@@ -46,7 +46,7 @@ const HAS_DIRECT: bool = cfg!(all(target_arch = "x86_64", unix));
 
 impl CraneliftCompiler {
     /// Compiling an instruction quickly takes about as long as interpreting it this often, with finding the region it is part of...
-    pub(crate) const QUICK: u32 = if HAS_DIRECT { 1_500 } else { 6_000 };
+    pub(crate) const QUICK: u32 = if HAS_DIRECT { 1_000 } else { 6_000 };
     /// ...and this many times as often must it be executed until compiling it well has been earned: that takes ten times as long, and
     /// makes it about a fifth faster.
     pub(crate) const BEST: u64 = if HAS_DIRECT { 1_024 } else { 16 };
