@@ -51,16 +51,16 @@ impl Color {
 
 const AFTER_HELP: &str = "\
 Examples:
-  lathe new mine8                     Begin a machine of your own
+  lathe new mine8                     Start a machine of your own
   lathe machines                      Which machines come with Lathe
   lathe check quad8 --map             Look at one of them, with its opcode map
   lathe check mine.isa                Check a definition of your own
   lathe run hello.asm                 Assemble a program and run it
   lathe debug hello.asm               Look inside while it runs, forwards and backwards
   lathe asm hello.asm --to listing    Assemble it into a file
-  lathe dis hello.bin -m quad8        Take it apart again
-  lathe fmt mine.isa hello.asm        Put definitions and programs into columns
-  lathe test                          Run all programs here that say what they must do
+  lathe dis hello.bin -m quad8        Disassemble it again
+  lathe fmt mine.isa hello.asm        Align the columns of definitions and programs
+  lathe test                          Run the programs here and check their expectations
   lathe doc -m quad8 -o quad8.html    Write the machine's datasheet
   lathe export customasm -m quad8     Write the machine for another tool
   lathe import customasm rules.asm    Start a definition from another tool's rules
@@ -199,7 +199,7 @@ pub(crate) struct Show {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lathe explain E401    What the error means, and how to put it right
+  lathe explain E401    What the error means, and how to fix it
   lathe explain         List all codes")]
 pub(crate) struct Explain {
     /// The code, as in `error[E401]` [default: list all of them]
@@ -236,7 +236,7 @@ pub(crate) struct Man {
     pub(crate) output: Option<String>,
 }
 
-/// Check a definition, and tell what is in it
+/// Check a definition and summarise it
 ///
 /// Errors and warnings go to standard error, each with the place, the cause and a next step. A
 /// definition without errors gets a summary on standard output: its instructions, its state, and
@@ -246,8 +246,8 @@ pub(crate) struct Man {
 Examples:
   lathe check mine.isa                 Check a file
   lathe check quad8 --map              Show which opcodes quad8 uses
-  lathe check - < mine.isa             Check what comes from standard input
-  lathe check mine.isa --fix           Mend what leaves no doubt
+  lathe check - < mine.isa             Check a definition from standard input
+  lathe check mine.isa --fix           Apply the safe fixes
   lathe check mine.isa --format json   For editors and scripts
 
 Exit code 0 if there is no error (warnings are allowed), 1 if there is.")]
@@ -264,7 +264,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Mend in the file what can be mended without asking, and tell about the rest
+    /// Apply the safe fixes to the file, and report the rest
     #[arg(long)]
     pub(crate) fix: bool,
 
@@ -275,8 +275,8 @@ pub(crate) struct Check {
 /// Assemble a program
 ///
 /// The machine is named with -m, or by `.machine NAME` at the beginning of the source; a definition
-/// NAME.isa beside the source is found by itself. Errors and warnings go to standard error, each
-/// with the place, the cause and a next step. Nothing is written unless everything is right.
+/// NAME.isa beside the source is found automatically. Errors and warnings go to standard error, each
+/// with the place, the cause and a next step. Nothing is written if there are errors.
 ///
 /// Files named by `.include` and `.incbin` must lie in the folder of the source, or in --root.
 #[derive(Debug, Args)]
@@ -292,11 +292,11 @@ pub(crate) struct Asm {
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<String>,
 
-    /// What to write, or several separated by commas [default: by the name of OUT, or bin]
+    /// The format to write, or several separated by commas [default: by the name of OUT, or bin]
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) to: Vec<String>,
 
-    /// How to print the answer, text or json; anything else is understood as --to
+    /// How to print the answer, text or json; any other value is taken as --to
     #[arg(short, long, value_name = "FORMAT")]
     pub(crate) format: Vec<String>,
 
@@ -327,7 +327,7 @@ pub(crate) struct Asm {
     #[arg(long, value_name = "FIRST..LAST", value_parser = range, help_heading = "Images")]
     pub(crate) range: Option<(u64, u64)>,
 
-    /// Deal the cells out to this many chips, one file each
+    /// Interleave the cells over this many chips, one file each
     #[arg(long, value_name = "CHIPS", value_parser = clap::value_parser!(u32).range(1..=256), help_heading = "Images")]
     pub(crate) interleave: Option<u32>,
 
@@ -374,7 +374,7 @@ fn asm_help() -> String {
 #[command(after_help = "\
 Examples:
   lathe dis program.bin -m hex8                 Follow the code from address 0
-  lathe dis program.bin -m hex8 --linear        Take everything as code
+  lathe dis program.bin -m hex8 --linear        Treat everything as code
   lathe dis program.hex -m duo16 -o again.asm   Intel HEX, by the name of the file
   lathe dis program.lathe                       An image that knows its machine and its symbols")]
 pub(crate) struct Dis {
@@ -384,7 +384,7 @@ pub(crate) struct Dis {
     #[command(flatten)]
     pub(crate) machine: OptionalMachine,
 
-    /// Take everything in the code memory as code
+    /// Treat everything in the code memory as code
     #[arg(long)]
     pub(crate) linear: bool,
 
@@ -434,10 +434,10 @@ Examples:
   echo 'some input' | lathe run cat.bin -m quad8   Give it something to read
   lathe run loop.bin -m hex8 --max-steps 1000      Stop it after 1000 instructions
   lathe run sum.bin -m duo16 --state               Show the registers at the end
-  lathe run test.bin -m mos6502 --entry 0x400      An image of all 64 KiB, begun at 0x400
+  lathe run test.bin -m mos6502 --entry 0x400      An image of all 64 KiB, started at 0x400
   lathe run test.elf -m rv32i                      What a compiler made
   lathe run game.ch8 -m chip8                      Show its display, take its keys
-  lathe run sieve.asm --stats                      Tell how fast it was
+  lathe run sieve.asm --stats                      Report the speed
 
 Where the final state goes:
   A machine without a console has nothing else to show, so its registers and all memory that is
@@ -454,7 +454,7 @@ Whether a test program passed:
   An ELF file with a symbol `tohost`, such as those of riscv-tests, says so itself.
 
 Engines:
-  auto takes the fastest one of this build. The quick build that `cargo lathe` makes has no jit;
+  auto picks the fastest one of this build. The quick build that `cargo lathe` makes has no jit;
   `cargo install --path crates/lathe` makes one that has.
 
 Exit code 0 if the machine halted, 1 if the image or the definition is wrong or the run did not
@@ -476,8 +476,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub(crate) load_at: Option<u64>,
 
-    /// Where execution begins: an address, or a name that the program has [default: what the program
-    /// says, or else the machine]
+    /// Where execution begins: an address, or a name in the program [default: what the program says, or
+    /// else the machine]
     #[arg(long, value_name = "ADDRESS|NAME")]
     pub(crate) entry: Option<String>,
 
@@ -488,25 +488,25 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) max_steps: Option<u64>,
 
-    /// Memory that the machine may take, as in 64M: writing to more pages of a memory of over 2^20 cells is a
+    /// Memory limit of the machine, as in 64M: writing to more pages of a memory of over 2^20 cells is a
     /// fault [default: 1G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) max_memory: Option<u64>,
 
-    /// Stop with success before the instruction at this address, or at a name that the program has
+    /// Stop with success before the instruction at this address, or at a name in the program
     #[arg(long, value_name = "ADDRESS|NAME", help_heading = "How it ends")]
     pub(crate) until: Option<String>,
 
-    /// Exit with 0 if the run ends in this way, else with 1: halt, stuck (a jump to itself), fault or
+    /// Exit with 0 if the run ends this way, else with 1: halt, stuck (a jump to itself), fault or
     /// limit, and where, as in stuck@0x3469
     #[arg(long, value_name = "HOW[@PLACE]", help_heading = "How it ends")]
     pub(crate) expect_stop: Option<ExpectedEnd>,
 
-    /// Exit with 1 unless the program writes this text, among other things
+    /// Exit with 1 unless the output contains this text
     #[arg(long, value_name = "TEXT", help_heading = "How it ends")]
     pub(crate) expect_output: Option<String>,
 
-    /// Exit with 1 unless the display shows what this file does, which --screen has written
+    /// Exit with 1 unless the display matches this file, written by --screen
     #[arg(long, value_name = "FILE", help_heading = "How it ends")]
     pub(crate) expect_screen: Option<String>,
 
@@ -514,11 +514,11 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Write down every instruction and what it changed, on standard error or in FILE
+    /// Trace every instruction and what it changed, to standard error or FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Trace")]
     pub(crate) trace: Option<Option<String>>,
 
-    /// Begin the trace after this many steps, or at a name that the program has
+    /// Begin the trace after this many steps, or at a name in the program
     #[arg(long, value_name = "STEP|NAME", help_heading = "Trace")]
     pub(crate) trace_from: Option<String>,
 
@@ -530,11 +530,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FORMAT", help_heading = "Trace")]
     pub(crate) trace_format: Option<Format>,
 
-    /// Which engine runs it; all of them do the same, at different speeds
+    /// The engine to use; all give the same results, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: Engine,
 
-    /// Tell how fast it was, on standard error: instructions, time, what was compiled
+    /// Report the speed, on standard error: instructions, time, what was compiled
     #[arg(long)]
     pub(crate) stats: bool,
 
@@ -639,14 +639,14 @@ pub(crate) struct Debug {
     #[arg(long, value_name = "ADDRESS", value_parser = number)]
     pub(crate) load_at: Option<u64>,
 
-    /// Where execution begins: an address, or a name that the program has
+    /// Where execution begins: an address, or a name in the program
     #[arg(long, value_name = "ADDRESS|NAME")]
     pub(crate) entry: Option<String>,
 
     #[command(flatten)]
     pub(crate) assembly: AssemblyArguments,
 
-    /// Which engine runs it; all of them do the same, at different speeds
+    /// The engine to use; all give the same results, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: Engine,
 
@@ -670,12 +670,12 @@ pub(crate) struct Debug {
     #[arg(long, value_name = "MIB", value_parser = number)]
     pub(crate) memory: Option<u64>,
 
-    /// Memory that the machine may take, as in 64M: writing to more pages of a memory of over 2^20 cells is a
+    /// Memory limit of the machine, as in 64M: writing to more pages of a memory of over 2^20 cells is a
     /// fault [default: 1G]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub(crate) max_memory: Option<u64>,
 
-    /// Keep no snapshots while the program runs; going back then takes as long as getting here
+    /// Take no snapshots during the run; going back then replays from the beginning
     #[arg(long)]
     pub(crate) no_record: bool,
 
@@ -718,16 +718,16 @@ pub(crate) struct PanelArguments {
     #[arg(long, value_name = "DIGITS")]
     pub(crate) keys: Option<String>,
 
-    /// What random numbers depend on [default: 1]
+    /// The seed of random numbers [default: 1]
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) seed: Option<u64>,
 
-    /// Instructions a second while the display is shown [default: 60 times what a timer waits for]
+    /// Instructions per second while the display is shown [default: 60 times what a timer waits for]
     #[arg(long, value_name = "N", value_parser = number)]
     pub(crate) speed: Option<u64>,
 }
 
-/// Run programs and compare what they do with what is expected of them
+/// Run programs and check their expectations
 ///
 /// Comments in the source say what a program must do, or a file beside it does:
 ///
@@ -758,14 +758,14 @@ Examples:
 Exit code 0 if all passed, 1 if one failed or there was nothing to test."
 )]
 pub(crate) struct Test {
-    /// Programs, and folders that hold some
+    /// Programs, and folders of programs
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<String>,
 
     #[command(flatten)]
     pub(crate) machine: OptionalMachine,
 
-    /// What every program must do, in the place of what it says itself
+    /// Expectations for every program, replacing its own
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<String>,
 
@@ -794,23 +794,23 @@ pub(crate) struct Test {
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Which engine runs the programs
+    /// The engine to use; all give the same results, at different speeds
     #[arg(long, value_name = "ENGINE", default_value = "auto")]
     pub(crate) engine: Engine,
 
-    /// Instructions that a run may take
+    /// The most instructions per run
     #[arg(long, value_name = "N", default_value = "1_000_000_000", value_parser = number, help_heading = "Limits")]
     pub(crate) max_steps: u64,
 
-    /// Bytes that a run may print
+    /// The most bytes of output per run
     #[arg(long, value_name = "BYTES", default_value = "1_000_000", value_parser = number, help_heading = "Limits")]
     pub(crate) max_output: u64,
 
-    /// Seconds that a run may take
+    /// The most seconds per run
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = number, help_heading = "Limits")]
     pub(crate) max_time: u64,
 
-    /// Memory that a machine may take: writing to more pages of a memory of over 2^20 cells is a fault
+    /// Memory limit of the machine: writing to more pages of a memory of over 2^20 cells is a fault
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size, help_heading = "Limits")]
     pub(crate) max_memory: u64,
 
@@ -883,13 +883,13 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) machine: MachineArgument,
 
-    /// Pass over a name in the vectors that the machine does not have. One that it has is set
-    /// before the step and not compared after it. May be given more than once
+    /// Ignore a name that the machine does not have; a name it has is set but not compared. May be
+    /// given more than once
     #[arg(long, value_name = "NAME")]
     pub(crate) ignore: Vec<String>,
 
-    /// Which engine executes the steps; all of them must pass what one of them passes. The jit
-    /// compiles every instruction by itself here, before it is first executed
+    /// The engine to use; what passes on one must pass on all. The jit compiles each instruction
+    /// separately here, before it is first executed
     #[arg(long, value_name = "ENGINE", default_value = "interp")]
     pub(crate) engine: Engine,
 
@@ -947,8 +947,8 @@ impl Doc {
 
 /// Write a machine for another tool
 ///
-/// For those who already work with another tool: the instruction set in its language. What it has no way
-/// to say is named. Image formats of other tools are made by `lathe asm --to`, and a model as JSON by
+/// For those who already work with another tool: the instruction set in its language. What the tool cannot
+/// express is reported. Image formats of other tools are made by `lathe asm --to`, and a model as JSON by
 /// `lathe doc --json`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -982,7 +982,7 @@ pub(crate) enum ExportTool {
 /// Start a definition from what was written for another tool
 ///
 /// Rules become rows with their syntax, bits and fields. What instructions do is not in them: each meaning is
-/// `fault "TODO"` until you write it. What cannot be carried over is named with its place.
+/// `fault "TODO"` until you write it. What cannot be carried over is reported with its position.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -1022,15 +1022,15 @@ pub(crate) struct StyleArgument {
 pub(crate) enum Style {
     /// Registers are flip-flops, and an instruction reaches all of them at once
     Quick,
-    /// Registers that operands name are in block RAM, and are read and written one at a time
+    /// Registers that operands name are in block RAM, accessed one at a time
     Small,
 }
 
 /// Write the hardware of a machine: a core in Verilog
 ///
 /// The core is plain Verilog-2005 that Icarus, Verilator and Yosys read. Names are those of the definition, and
-/// each instruction stands under its row. Beside it come a test bench that prints the program's console, and block
-/// RAM, a serial port and a top module for a board. docs/hardware.md goes from a definition to a board.
+/// each instruction has its row above it. With the core come a test bench that prints the program's console, and
+/// block RAM, a serial port and a top module for a board. docs/hardware.md goes from a definition to a board.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -1044,27 +1044,27 @@ pub(crate) struct Hdl {
     #[command(flatten)]
     pub(crate) machine: OptionalMachine,
 
-    /// The folder to write to; it is made if it is not there
+    /// The folder to write to; created if missing
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: String,
 
-    /// The program that is in the memories when the power comes on: assembly, or an image
+    /// The initial content of the memories: a program in assembly, or an image
     #[arg(long, value_name = "FILE")]
     pub(crate) program: Option<String>,
 
     #[command(flatten)]
     pub(crate) style: StyleArgument,
 
-    /// How many address bits the memories of the board have at most, for a chip with little block RAM
+    /// Limit the board's memories to this many address bits, for a chip with little block RAM
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=24))]
     pub(crate) block_ram: Option<u32>,
 
-    /// Measure it: LUTs, flip-flops, block RAM and megahertz on an iCE40, and clock cycles for an instruction of the program.
-    /// Needs `apt install yosys nextpnr-ice40 iverilog`
+    /// Measure it: LUTs, flip-flops, block RAM and megahertz on an iCE40, and clock cycles per instruction of the
+    /// program. Needs `apt install yosys nextpnr-ice40 iverilog`
     #[arg(long)]
     pub(crate) report: bool,
 
-    /// How many instructions of the program `--report` simulates at most
+    /// The most instructions of the program that `--report` simulates
     #[arg(long, value_name = "N", default_value_t = 20_000, requires = "report", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: u64,
 
@@ -1077,10 +1077,10 @@ pub(crate) struct Hdl {
 
 /// Prove things about a machine, for every state at once
 ///
-/// Without other options: that the core of `lathe hdl` does what the definition says. From any state, with any memory, each
-/// instruction must end with exactly the registers, cells and bytes for devices that its row means. With `--equal`: that
-/// two definitions describe one machine. With `--keeps`: that no instruction changes a register. What is not true is shown with
-/// a state in which it fails.
+/// Without other options: that the core of `lathe hdl` does what the definition says. From any state, with any memory,
+/// each instruction must end with exactly the registers, cells and bytes for devices that its row means. With
+/// `--equal`: that two definitions describe one machine. With `--keeps`: that no instruction changes a register. A
+/// false claim is shown with a state in which it fails.
 ///
 /// Needs the solver z3, and Yosys for a core: `apt install z3 yosys`.
 #[derive(Debug, Args)]
@@ -1107,22 +1107,23 @@ pub(crate) struct Prove {
     #[arg(long, value_name = "MNEMONIC", requires = "keeps")]
     pub(crate) but: Vec<String>,
 
-    /// Only instructions with this mnemonic, or something else of the table, such as '(reset)'; may be given several times
+    /// Only instructions with this mnemonic, or another entry of the table, such as '(reset)'; may be given several
+    /// times
     #[arg(long, value_name = "MNEMONIC", conflicts_with = "equal")]
     pub(crate) only: Vec<String>,
 
-    /// A core that was written or changed by hand, instead of the one of `lathe hdl`; its ports are the same
+    /// A core written or changed by hand, with the same ports, instead of the one of `lathe hdl`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["equal", "keeps"])]
     pub(crate) core: Option<String>,
 
     #[command(flatten)]
     pub(crate) style: StyleArgument,
 
-    /// Read the core in one piece, and not slice by slice; takes long for a large one
+    /// Read the core in one piece, not slice by slice; slow for a large one
     #[arg(long, conflicts_with_all = ["equal", "keeps"])]
     pub(crate) whole: bool,
 
-    /// Write a waveform (.vcd) to this folder for each instruction of a core that is not as it should be
+    /// Write a waveform (.vcd) to this folder for each false claim about a core
     #[arg(long, value_name = "DIR", conflicts_with_all = ["equal", "keeps"])]
     pub(crate) waves: Option<String>,
 
@@ -1158,7 +1159,7 @@ pub(crate) struct Fmt {
     #[command(flatten)]
     pub(crate) machine: OptionalMachine,
 
-    /// Change nothing; name the files that are not formatted, and end with exit code 1 if there are any
+    /// Change nothing; name the files that are not formatted, and exit with 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
 
@@ -1178,8 +1179,8 @@ pub(crate) struct Fmt {
 /// as the hand-written interpreter each of them is: in its best round, and in the median of all.
 /// Compiling is part of the time of an engine that compiles.
 ///
-/// The translation does not look whether code is changed, and stops at the first jump back after the
-/// last step instead of exactly; the engines do the one and the other.
+/// The translation does not detect changed code, and stops at the first backward jump after the last
+/// step rather than exactly; the engines do both.
 ///
 /// With --real the programs are like those that people write: an interpreter, a compressor, sorting and
 /// hashing, a machine of many states, a test suite for the processor, a search, text. They run for 1, 10
@@ -1270,13 +1271,13 @@ pub(crate) struct FormatArgument {
 /// What runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The fastest there is for the machine
+    /// The fastest available for the machine
     Auto,
     /// The reference interpreter: the simplest, against which the others are tested
     Interp,
     /// The fast interpreter
     Fast,
-    /// The fast interpreter, and compiled code for what is hot
+    /// The fast interpreter, with compiled code for hot parts
     Jit,
 }
 

@@ -1,4 +1,4 @@
-//! `lathe test`: runs programs and compares what they do with what is expected of them.
+//! `lathe test`: runs programs and checks their expectations.
 //!
 //! Read `expectation` for what can be expected, `collect` for where that is written, `job` for how a program is tested,
 //! `pool` for how a misbehaving one is kept from harming the others.
