@@ -33,8 +33,8 @@ const DOUBLINGS: u32 = 12;
 const WARM: u32 = 64;
 /// Leaving a region this fraction of the threshold for each of its instructions has cost as much as compiling it again.
 const MISSES: u32 = 2;
-/// Leaving a region for code that is not compiled costs as much as this many steps.
-const EXIT_COST: u64 = 1 << 11;
+/// Leaving a region for code that is not compiled, and coming back, costs as much as this many steps.
+const EXIT_COST: u64 = 1 << 6;
 /// Instructions that every program may have compiled with full effort, which takes a few milliseconds...
 const CREDIT: u64 = 512;
 /// ...and it may have one more each time it has executed this fraction of that one's price.

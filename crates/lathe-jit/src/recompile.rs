@@ -22,7 +22,7 @@ use crate::shared::{Compiled, Effort};
 const EVER: u64 = 1;
 /// Exits to code elsewhere count from this fraction of the steps after which full effort pays. Before, that code may yet
 /// become a region of its own; what is interpreted in the middle of a region will not.
-const SETTLED: u64 = 16;
+const SETTLED: u64 = 64;
 
 impl Jit {
     /// Looks at a region, if it is time to: merges, extends or improves it where that pays.

@@ -49,7 +49,7 @@ impl CraneliftCompiler {
     pub(crate) const QUICK: u32 = if HAS_DIRECT { 1_000 } else { 6_000 };
     /// ...and this many times as often must it be executed until compiling it well has been earned: that takes ten times as long, and
     /// makes it about a fifth faster.
-    pub(crate) const BEST: u64 = if HAS_DIRECT { 1_024 } else { 16 };
+    pub(crate) const BEST: u64 = if HAS_DIRECT { 4_096 } else { 16 };
 
     /// A compiler for this computer, if there is one.
     pub(crate) fn new() -> Option<CraneliftCompiler> {
