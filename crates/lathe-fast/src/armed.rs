@@ -1,9 +1,9 @@
-//! Stops at the speed of lowered code. An instruction at a breakpoint, and an access to a watched cell, are left to
-//! the reference interpreter like everything else that cannot be lowered, and there the run stops. So code that
-//! comes by neither runs as if there were no stops.
+//! Stops at the speed of lowered code. An instruction at a breakpoint and an access to a watched cell are left to the
+//! reference interpreter, like everything else that cannot be lowered, and the run stops there. Code that reaches
+//! neither runs as if there were no stops.
 //!
-//! What was lowered for some stops serves for fewer of them, too: what is left to the interpreter needlessly costs
-//! time, not correctness. A debugger changes between runs with stops and without, and should not have all code
+//! Code lowered for some stops also serves for fewer: leaving something to the reference interpreter needlessly costs
+//! time, not correctness. A debugger alternates between runs with and without stops, and should not have all code
 //! lowered again each time.
 
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use lathe_vm::stops::{Access, Stops, Watch};
 
 use crate::Fast;
 
-/// This many needless detours are worth lowering everything again.
+/// After this many needless detours, lowering everything again pays.
 const NEEDLESS: u32 = 1 << 12;
 
 /// What is left to the reference interpreter because a run may stop there.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Armed {
-    /// Where it may stop; the limit says nothing.
+    /// Where a run may stop; the limit means nothing here.
     pub(crate) stops: Stops,
-    /// The cells whose accesses may stop it, as the graphs are told.
+    /// The cells whose accesses may stop a run, as symbolic execution takes them.
     pub(crate) reserved: Vec<Reserved>,
 }
 
 impl Armed {
-    /// For runs with these stops.
+    /// Prepares for runs with these stops.
     pub(crate) fn new(stops: &Stops) -> Armed {
         let reserved = |watch: &Watch| {
             let Watch { memory, addresses, reads, writes } = watch.clone();
@@ -39,12 +39,12 @@ impl Armed {
 }
 
 impl Fast {
-    /// What is left to the reference interpreter because a run may stop there.
+    /// Returns what is left to the reference interpreter because a run may stop there.
     pub fn armed(&self) -> &Arc<Armed> {
         &self.armed
     }
 
-    /// Prepares for a run with these stops. Whether everything that was lowered had to be forgotten.
+    /// Prepares for a run with these stops. Returns whether everything lowered had to be forgotten.
     pub fn arm(&mut self, stops: &Stops) -> bool {
         if self.stops.breakpoints != stops.breakpoints || self.stops.watches != stops.watches {
             self.stops = stops.clone();
@@ -58,7 +58,7 @@ impl Fast {
         true
     }
 
-    /// Counts an instruction that was interpreted for a stop which this run does not have.
+    /// Counts the instruction just interpreted, if that was for a stop that this run does not have.
     pub(super) fn note_needless(&mut self, pc: u64) {
         let (armed, stops) = (&self.armed.stops, &self.stops);
         if armed.is_plain() {

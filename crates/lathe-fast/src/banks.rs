@@ -1,35 +1,35 @@
 //! The registers that decide what is fetched: banks, and modes of decoding.
 //!
-//! When one of them changes, what was decoded under the others is forgotten. Programs that change them all the time
-//! would spend their time on that, so they are interpreted for a while, and for longer each time.
+//! When one of them changes, instructions that are different now are forgotten. A program that changes them all the
+//! time would spend its time on that, so it is interpreted for a while, longer each time.
 
 use lathe_isa::Isa;
 use lathe_vm::state::State;
 
-/// Changes that are closer than this many instructions are too close to decode anything between them.
+/// Changes less than this many instructions apart are too close to decode anything between them.
 const CLOSE: u64 = 10_000;
-/// So many of them in a row are put up with.
+/// How many close changes in a row are tolerated.
 const PATIENCE: u32 = 16;
-/// Instructions that are interpreted then, at first and at most.
+/// How many instructions are interpreted after that, at first and at most.
 const FIRST_PAUSE: u64 = 10_000;
 const LONGEST_PAUSE: u64 = 1 << 20;
 
-/// What the registers were, and how restless they are.
+/// The values of the registers, and how often they change.
 #[derive(Default)]
 pub(super) struct Banks {
     values: Vec<u64>,
-    /// Steps of the run at their last change.
+    /// Steps of the run at the last change.
     changed_at: u64,
     /// Changes in a row that were too close.
     close: u32,
-    /// How many instructions were interpreted the last time that they were restless.
+    /// How many instructions the last pause lasted.
     pause: u64,
-    /// The step at which that ends, while it lasts. What was decoded may be for other banks then.
+    /// The step at which the current pause ends. Until then, decoded instructions may be for other banks.
     paused_until: Option<u64>,
 }
 
 impl Banks {
-    /// Takes over the registers; whether one of them is new.
+    /// Updates the values of the registers. Returns whether any has changed.
     pub(super) fn take(&mut self, isa: &Isa, state: &State) -> bool {
         let values = isa.banked_by.iter().map(|register| state.register(*register));
         if values.clone().eq(self.values.iter().copied()) {
@@ -39,8 +39,8 @@ impl Banks {
         true
     }
 
-    /// Takes over the registers after an instruction, with so many steps of the run done; whether what was decoded
-    /// under others has to be forgotten at once.
+    /// Updates the values of the registers after an instruction, `done` steps into the run. Returns whether
+    /// instructions decoded for other values must be forgotten at once.
     pub(super) fn note(&mut self, isa: &Isa, state: &State, done: u64) -> bool {
         if !self.take(isa, state) {
             return false;
@@ -64,17 +64,17 @@ impl Banks {
         false
     }
 
-    /// Whether what was decoded may be for other banks.
+    /// Whether there is a pause: decoded instructions may be for other banks.
     pub(super) fn are_paused(&self) -> bool {
         self.paused_until.is_some()
     }
 
-    /// Whether instructions are still to be interpreted, with so many steps of the run done.
+    /// Whether the pause still lasts, `done` steps into the run.
     pub(super) fn go_on(&self, done: u64) -> bool {
         self.paused_until.is_some_and(|until| (self.changed_at..until).contains(&done))
     }
 
-    /// What was decoded is for these banks again.
+    /// Ends the pause: decoded instructions are for the current banks again.
     pub(super) fn resume(&mut self) {
         self.paused_until = None;
     }

@@ -1,8 +1,7 @@
-//! Blocks: instructions that follow one another, executed on values as if they were one.
+//! Blocks: sequences of instructions, executed symbolically as if they were one.
 //!
-//! A block can be left before each of its instructions, with the registers as they are then, and
-//! after a branch that does not go the way the block goes. What is stored is stored in order, so
-//! leaving a block never has to undo anything.
+//! A block can be left before each of its instructions, with the registers as they are there, and after a branch that
+//! does not go the way the block does. Stores are done in order, so leaving a block never has to undo anything.
 
 use std::sync::Arc;
 
@@ -14,23 +13,23 @@ use lathe_vm::state::State;
 use super::decode::{Lowerable, effects_at};
 use crate::Fast;
 
-/// Instructions of one block.
+/// The most instructions in a block.
 const INSTRUCTIONS: usize = 32;
-/// Values of one block.
+/// The most values in the graph of a block.
 const VALUES: usize = 512;
 
-/// Instructions as one.
+/// Instructions executed symbolically as one.
 pub(super) struct Block {
     pub(super) graph: Graph,
     pub(super) before: SymbolicState,
     /// What each instruction does, in order.
     pub(super) steps: Vec<Step>,
     pub(super) end: WayOn,
-    /// What they were made from.
+    /// The decoded instructions and their addresses.
     pub(super) decoded: Vec<(u64, Arc<Lowerable>)>,
-    /// How many instructions it may have.
+    /// The most instructions the block may have.
     most: usize,
-    /// Registers that are taken to have the value they have now, and whether anything depends on it.
+    /// Registers assumed to have their current value, that value, and whether anything in the block depends on it.
     assumed: Vec<(RegisterId, u64, bool)>,
 }
 
@@ -40,25 +39,25 @@ pub(super) struct Step {
     pub(super) effects: Effects,
     /// The cycles of all instructions up to this one.
     pub(super) cycles: ValueId,
-    /// Where the block is left behind it.
+    /// How the block may be left after this instruction.
     pub(super) side: Option<Side>,
 }
 
-/// A branch that leaves a block to an address.
+/// A side exit: a branch that leaves the block for an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) condition: ValueId,
-    /// Whether it leaves where the condition is 1, or where it is 0.
+    /// Whether the branch leaves if the condition is 1, or if it is 0.
     pub(super) when: bool,
     pub(super) target: u64,
-    /// The cycles of all instructions until there.
+    /// The cycles of all instructions up to the exit.
     pub(super) cycles: ValueId,
 }
 
-/// Builds the block at an address, of at most this many instructions; none if the first must be
+/// Builds the block at an address, of at most `most` instructions. Returns none if the first instruction must be
 /// interpreted.
 ///
-/// These registers are taken to have these values. What room a graph has is used again.
+/// Assumes that the registers in `modes` have the values given there. Reuses the allocation of `room`.
 pub(super) fn build(
     fast: &Fast,
     state: &State,
@@ -71,8 +70,8 @@ pub(super) fn build(
     build_from(fast, state, decoded, pc, most, modes, room)
 }
 
-/// Builds a block whose first instruction is decoded already. It may be volatile, because the block is entered only where
-/// it is this one.
+/// Builds a block whose first instruction is already decoded. It may be volatile, because the block is entered only
+/// while the cells hold this instruction.
 pub(super) fn build_from(
     fast: &Fast,
     state: &State,
@@ -108,18 +107,18 @@ impl Block {
         Block { graph, before, steps, end: WayOn::Goto(pc), decoded, most, assumed }
     }
 
-    /// The registers whose value anything in the block depends on, with that value.
+    /// Returns the registers whose assumed value anything in the block depends on, with that value.
     pub(super) fn assumptions(&self) -> impl Iterator<Item = (RegisterId, u64)> {
         self.assumed.iter().filter(|(_, _, matters)| *matters).map(|(register, value, _)| (*register, *value))
     }
 
-    /// The address that the block may go on with, and how it is left there otherwise.
+    /// Returns the address that the block may continue with, and the side exit to the other one.
     pub(super) fn way_on(&self) -> Option<(u64, Option<Side>)> {
         match self.end {
             WayOn::Goto(pc) => self.may_follow(pc).then_some((pc, None)),
             WayOn::Branch(condition, taken, other) => {
-                // Going round a loop once more is the best guess, and falling through the second best: what is
-                // jumped over is there to be executed.
+                // Another round of the loop is the best guess, and falling through the second best: code that a branch
+                // skips is there to be executed.
                 let start = self.start();
                 let when =
                     if start == Some(taken) || start == Some(other) { start == Some(other) } else { taken > other };
@@ -131,10 +130,10 @@ impl Block {
         }
     }
 
-    /// Whether the block may take in the instruction at an address.
+    /// Whether the block may continue with the instruction at an address.
     ///
-    /// A jump back may close a loop, and a block begins there. The loop that the block itself is goes on in it
-    /// as often as there is room for all of it: flags that the next round overwrites are never computed.
+    /// A backward jump may close a loop, where another block begins. If this block is the loop, it is unrolled while a
+    /// whole round fits: flags that the next round overwrites are never computed.
     fn may_follow(&self, pc: u64) -> bool {
         let Some(last) = self.steps.last() else { return true };
         if self.start() != Some(pc) {
@@ -155,7 +154,7 @@ impl Block {
         (self.graph.len() <= VALUES).then_some(effects)
     }
 
-    /// Goes on after the last instruction. Cycles that depend on the way are known from there on.
+    /// Continues after the last instruction. Cycles that depend on its branch are known from there on.
     fn follow(&mut self, side: Option<Side>) {
         let Some(last) = self.steps.last_mut() else { return };
         last.side = side;
@@ -181,12 +180,12 @@ impl Block {
         self.steps.push(Step { pc, effects, cycles, side: None });
     }
 
-    /// Where it may be left before its end: behind this many instructions, to these addresses.
+    /// Returns the side exits: after how many instructions, and to which address.
     pub(super) fn sides(&self) -> impl Iterator<Item = (u32, u64)> {
         (1..).zip(&self.steps).filter_map(|(behind, step)| Some((behind, step.side.as_ref()?.target)))
     }
 
-    /// The address of its last instruction.
+    /// Returns the address of the last instruction.
     pub(super) fn last(&self) -> u64 {
         self.steps.last().map_or(0, |step| step.pc)
     }

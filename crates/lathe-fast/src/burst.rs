@@ -16,25 +16,25 @@ use crate::code_map::{CodeMap, NOT_CODE, View};
 /// Why there is a next operation.
 const NEVER_LAST: &str = "the last operation of a block leads to another one";
 
-/// The width of this many bits, which came from a width.
+/// Returns the width of this many bits, which came from a width.
 #[inline(always)]
 fn width(bits: u64) -> Width {
     Width::new(bits).unwrap_or(Width::MAX)
 }
 
-/// A number that stands for an address plus an offset and a mask.
+/// Adds an offset, a number and the mask of the sum, to an address.
 #[inline(always)]
 fn offset(base: u64, extra: u64) -> u64 {
     base.wrapping_add(extra & 0xFFFF_FFFF) & extra >> 32
 }
 
-/// Shifts by any number: nothing is left where it is too large.
+/// Shifts by any count. Returns zero if the count is too large.
 #[inline(always)]
 fn shift(value: u64, count: u64, shift: impl FnOnce(u64, u32) -> Option<u64>) -> u64 {
     u32::try_from(count).ok().and_then(|count| shift(value, count)).unwrap_or(0)
 }
 
-/// Whether one of this many neighbouring code cells is marked, or they are not contiguous.
+/// Whether any of this many adjacent code cells is marked, or they are not contiguous.
 #[inline(always)]
 fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool {
     match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
@@ -43,7 +43,8 @@ fn any_marked(flat: &[u8], marks: &CodeMap, address: u64, count: usize) -> bool 
     }
 }
 
-/// Whether something is mapped over one of this many neighbouring code cells, or they are not contiguous.
+/// Whether something is mapped over any of this many adjacent code cells, or they extend past the last cell of a small
+/// memory.
 #[inline(always)]
 fn any_mapped(flat: &[u8], marks: &CodeMap, address: u64, count: u8) -> bool {
     match flat.get(address as usize..).and_then(|marks| marks.first_chunk()) {
@@ -53,10 +54,10 @@ fn any_mapped(flat: &[u8], marks: &CodeMap, address: u64, count: u8) -> bool {
 }
 
 impl Fast {
-    /// Executes blocks until something comes up that needs more than slots and memory. There must
-    /// be as many steps left as the first block takes.
+    /// Executes blocks until something comes up that needs more than slots and memory. At least as many steps must be
+    /// left as the first block takes.
     ///
-    /// Not part of its caller, whose variables would take the registers of the processor that this needs.
+    /// Never inlined: the variables of its caller would take host registers that this loop needs.
     #[inline(never)]
     pub(super) fn burst(
         &mut self,
@@ -67,7 +68,7 @@ impl Fast {
         run: &mut Run,
     ) -> Event {
         let Fast { slots, ops, entries, jump_cache, marks, volatiles, isa, device_operations, .. } = self;
-        // As slices, so that where they begin need not be looked up every time.
+        // As slices, so that their beginnings need not be loaded every time.
         let (ops, entries): (&[Op], &mut [super::Entry]) = (ops, entries);
         let flat: &[u8] = match marks.view() {
             View::Flat(marks) => marks,
@@ -78,7 +79,7 @@ impl Fast {
         let (mut steps_left, mut cycles) = (*left, run.cycles);
         let mut arguments = [0; ARGUMENTS];
         let mut current = entry;
-        // Those that come next. Walking along them takes less than counting and looking each of them up.
+        // The operations that come next. Iterating is faster than counting and indexing.
         let mut rest = ops[entries[current as usize].start as usize..].iter();
         loop {
             let mut op = rest.next().expect(NEVER_LAST);
@@ -126,7 +127,7 @@ impl Fast {
                     continue;
                 }};
             }
-            // Goes on with another block.
+            // Continues with another block.
             macro_rules! go {
                 ($target:expr) => {{
                     let target: EntryId = $target;
@@ -145,7 +146,7 @@ impl Fast {
                     continue;
                 }};
             }
-            // Writes what the first of two operations has made, and turns to the second.
+            // Writes the result of the first operation of a pair, and moves on to the second.
             macro_rules! then {
                 ($value:expr) => {{
                     let value = $value;
@@ -242,7 +243,7 @@ impl Fast {
                 }
                 Code::JoinNumber => (get!(op.x) << (op.z % 64)) | op.extra,
                 Code::SignExtend => width(u64::from(op.z)).signed(get!(op.x)) as u64 & op.extra,
-                // What is chosen by is mostly a flag or a bit of data, which no processor can foresee.
+                // The condition is mostly a flag or a bit of data, which no host can predict.
                 Code::Choose => select_unpredictable(get!(op.z) != 0, get!(op.x), get!(op.y)),
                 Code::Load => memories.byte(op.z, get!(op.x)),
                 Code::LoadOffset => memories.byte(op.z, offset(get!(op.x), op.extra)),

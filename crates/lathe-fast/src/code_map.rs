@@ -1,8 +1,8 @@
-//! Which cells of the code memory must not be written behind an engine's back: those that
-//! hold code it has looked at, and those that something is mapped over.
+//! Which cells of the code memory must not be written behind an engine's back: those with code that it has looked at,
+//! and those that something is mapped over.
 //!
-//! A mark stays when the code under it is gone, unless it is taken away. That costs a
-//! detour on a store, never a wrong result.
+//! A mark stays when the code under it is gone, unless it is removed. That costs a detour on a store, never a wrong
+//! result.
 
 use std::ops::RangeInclusive;
 
@@ -16,14 +16,14 @@ const MAPPED: u8 = 2;
 /// The cell is part of an instruction that was decoded.
 const CODE: u8 = 1;
 
-/// Nothing is there: after the last cell.
+/// There is no such cell, as after the last one, or its page is closed.
 const END: u8 = 4;
 
-/// All that eight marks may be but code.
+/// Eight marks with everything that a mark may be except code.
 pub(crate) const NOT_CODE: u64 = u64::from_ne_bytes([MAPPED | END; 8]);
 
-/// This many marks can be looked at together from any address on. Where that runs over the last cell, of the memory or
-/// of those that lie [together](lathe_vm::memory::together), a mark is found, so that cells which were looked at
+/// How many marks can be checked together, from any address on. A check that extends past the last cell, of the memory
+/// or of those that lie [together](lathe_vm::memory::together), finds a mark, so cells without marks that were checked
 /// together are contiguous.
 pub const MARKS_AT_ONCE: u64 = 16;
 
@@ -31,18 +31,18 @@ pub const MARKS_AT_ONCE: u64 = 16;
 pub struct CodeMap {
     mask: u64,
     marks: Marks,
-    /// How often a cell has been marked that was not.
+    /// How often a cell without a mark has been marked.
     additions: u64,
 }
 
 enum Marks {
-    /// As many as there are cells, and those after the last.
+    /// One for each cell, and those after the last.
     Flat(Vec<u8>),
     Paged(PagedMarks<Vec<usize>>),
     Numbered(PagedMarks<ByNumber<u64, usize>>),
 }
 
-/// Where the marks of the first cell of every page are.
+/// Finds the marks of a page: where in the rows that of its first cell is.
 trait Table {
     fn row_of(&self, number: u64) -> usize;
     fn set_row_of(&mut self, number: u64, row: usize);
@@ -75,61 +75,61 @@ impl Table for ByNumber<u64, usize> {
     }
 }
 
-/// The marks of a memory that is too large to have one for every cell. A page is open if it is
-/// [open](Memory::is_open) in the memory too; the cells of one that is not all count as marked, so that the first
-/// store into it is seen.
+/// The marks of a memory that is too large to have one for every cell. A page is open only if it is
+/// [open](Memory::is_open) in the memory too. The cells of a closed page all count as marked, so that the first store
+/// into it is seen.
 struct PagedMarks<T> {
     table: T,
     /// The number of the last page.
     last: u64,
-    /// Rows of [`ROW`] marks: one for each cell of a page, and those behind the last. The first rows are for pages
-    /// in which all cells have the same mark.
+    /// Rows of [`ROW`] marks: one for each cell of a page, and those after the last. Pages in which all cells have the
+    /// same mark share the first rows.
     rows: Vec<u8>,
     /// The rows of pages that hold code or have something mapped over them, open or not.
     own: ByNumber<u64, usize>,
-    /// What is mapped.
+    /// The spans of mapped addresses.
     spans: Vec<(u64, u64)>,
     /// The numbers of the pages that are open.
     opened: Vec<u64>,
-    /// One byte for every group of cells, for compiled code: it finds that faster than a mark. Not zero if stores to
-    /// [`MARKS_AT_ONCE`] cells from any cell of the group on are permitted.
+    /// One byte for every group of cells, which compiled code finds faster than a mark. Not zero if stores to
+    /// [`MARKS_AT_ONCE`] cells are permitted from any cell of the group on.
     permits: Option<Box<dyn CellStorage<u8>>>,
 }
 
-/// Cells in a group, which share a permit: as many as are looked at together, so that those concern two groups at most.
+/// Binary logarithm of the cells in a group, which share a permit: as many as are checked together, so that those lie
+/// in two groups at most.
 pub const GROUP_BITS: u32 = MARKS_AT_ONCE.ilog2();
 
-/// Marks of one page: those of the cells behind it follow, so that they can be looked at together.
+/// Marks of a row: those of a page, then those of the cells after it, so that they can be checked together.
 const ROW: usize = (PAGE + MARKS_AT_ONCE) as usize;
-/// Rows that pages have in common: of one that is closed, of one without marks whose successor has some, and of one
-/// without marks whose successor begins without any.
+/// Rows that pages share: a closed page; a page without marks, where marks follow; a page without marks, where none
+/// follow.
 const CLOSED: usize = 0;
 const FREE: usize = ROW;
 const FREE_ON: usize = 2 * ROW;
 
-/// How the marks of all cells can be looked at.
+/// How the marks of all cells can be read.
 #[derive(Clone, Copy, Debug)]
 pub enum View<'m> {
-    /// One byte for every cell, not zero where it is marked, and [`MARKS_AT_ONCE`] more that are
-    /// not zero.
+    /// One byte for every cell, not zero if it is marked, and [`MARKS_AT_ONCE`] more that are not zero.
     Flat(&'m [u8]),
-    /// Of a large memory: for every page, where among the rows the marks of its first cell are. Those of the others
+    /// Of a large memory: for every page, where in the rows the mark of its first cell is. Those of its other cells
     /// follow, and of [`MARKS_AT_ONCE`] cells of the next page.
     Paged {
         /// One number for every page.
         table: &'m [usize],
-        /// What they lead to.
+        /// The rows that the table points into.
         rows: &'m [u8],
-        /// One byte for every `1 << GROUP_BITS` cells, if [asked for](CodeMap::keep_permits): not zero if none of them
-        /// and of the next [`MARKS_AT_ONCE`] is marked.
+        /// One byte for every `1 << GROUP_BITS` cells, if [asked for](CodeMap::keep_permits): not zero if stores to
+        /// [`MARKS_AT_ONCE`] cells are permitted from any of them on.
         permits: Option<&'m [u8]>,
     },
-    /// Of a memory that is too wide for a table: one by one only.
+    /// Of a memory that is too wide for a table: only one mark at a time.
     Numbered,
 }
 
 impl CodeMap {
-    /// Only what is mapped is marked.
+    /// Creates a map that marks mapped cells only, with all pages closed.
     pub fn new(isa: &Isa) -> CodeMap {
         let last = isa.code_memory().last();
         let spans = mapped_spans(isa, isa.pc.memory);
@@ -158,7 +158,7 @@ impl CodeMap {
         }
     }
 
-    /// Takes the mark of code away from a cell.
+    /// Removes the code mark of a cell.
     pub fn unmark(&mut self, address: u64) {
         let address = address & self.mask;
         match &mut self.marks {
@@ -179,13 +179,13 @@ impl CodeMap {
         }
     }
 
-    /// Whether one of this many neighbouring cells is marked, or they are not contiguous.
+    /// Whether any of this many adjacent cells is marked, or they are not contiguous.
     #[inline]
     pub(crate) fn is_any_marked(&self, address: u64, count: u64) -> bool {
         let address = address & self.mask;
         let marks = match &self.marks {
             Marks::Flat(marks) => &marks[address as usize..],
-            // Those of the next page follow in the row.
+            // The marks of the next page follow in the row.
             Marks::Paged(paged) => &paged.row(address)[within_page(address)..],
             Marks::Numbered(paged) => &paged.row(address)[within_page(address)..],
         };
@@ -206,8 +206,8 @@ impl CodeMap {
         }
     }
 
-    /// How often a cell has been marked that was not: as long as this stays the same, what had no
-    /// mark has none.
+    /// Returns how often a cell without a mark has been marked. While this stays the same, cells that had no mark still
+    /// have none.
     pub fn additions(&self) -> u64 {
         self.additions
     }
@@ -221,7 +221,7 @@ impl CodeMap {
         }
     }
 
-    /// Stores into the page of this address are permitted from now on, because it is open.
+    /// Permits stores into the page of this address from now on, because it is open.
     pub fn open(&mut self, address: u64) {
         let number = (address & self.mask) >> PAGE_BITS;
         match &mut self.marks {
@@ -231,8 +231,7 @@ impl CodeMap {
         }
     }
 
-    /// Closes the pages that are not open in this memory: a snapshot may have been taken, or it may be another than
-    /// before.
+    /// Closes the pages that are not open in this memory: a snapshot may have been taken, or the memory replaced.
     pub fn close_as(&mut self, memory: &Memory) {
         match &mut self.marks {
             Marks::Flat(_) => {}
@@ -241,7 +240,8 @@ impl CodeMap {
         }
     }
 
-    /// Keeps permits from now on, if the memory is large, not too wide for a table, and this makes room for them: zeros.
+    /// Keeps permits from now on, if the memory is large but not too wide for a table, and `room` allocates zeros for
+    /// them.
     pub fn keep_permits(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
         let Marks::Paged(paged) = &mut self.marks else { return };
         if paged.permits.is_none() {
@@ -251,7 +251,7 @@ impl CodeMap {
         }
     }
 
-    /// All marks at once.
+    /// Returns all marks.
     pub fn view(&self) -> View<'_> {
         match &self.marks {
             Marks::Flat(marks) => View::Flat(marks),
@@ -265,7 +265,7 @@ impl CodeMap {
 }
 
 impl<T: Table> PagedMarks<T> {
-    /// All pages are closed, as the table says.
+    /// Creates the marks for a table in which all pages are closed.
     fn new(table: T, last: u64, spans: Vec<(u64, u64)>) -> Self {
         let mut rows = vec![END; ROW];
         rows.extend([0; PAGE as usize]);
@@ -274,7 +274,7 @@ impl<T: Table> PagedMarks<T> {
         PagedMarks { table, last, rows, own: ByNumber::default(), spans, opened: Vec::new(), permits: None }
     }
 
-    /// The marks of the page of an address, and those behind it.
+    /// Returns the marks of the page of an address, and those after it.
     #[inline]
     fn row(&self, address: u64) -> &[u8] {
         &self.rows[self.table.row_of(address >> PAGE_BITS)..][..ROW]
@@ -299,7 +299,7 @@ impl<T: Table> PagedMarks<T> {
         self.permit(group.saturating_sub(1)..=group);
     }
 
-    /// Where the row of a page is that has one of its own from now on.
+    /// Returns where the page's own row is, adding one if there is none.
     fn own_row(&mut self, number: u64) -> usize {
         if let Some(row) = self.own.get(&number) {
             return *row;
@@ -344,13 +344,13 @@ impl<T: Table> PagedMarks<T> {
         });
     }
 
-    /// Leads an open page to the row that is right for it and for what follows it.
+    /// Selects the row of an open page, according to its own marks and those after it.
     fn arrange(&mut self, number: u64) {
         if !self.is_open(number) {
             return;
         }
         let next = number + 1;
-        // Cells of two pages are not contiguous where the memory is in pieces.
+        // Cells of two pages are not contiguous if the memory is in pieces.
         let begins_free = LARGE_IN_ONE_PIECE && self.is_open(next) && {
             let row = self.row(next << PAGE_BITS);
             row[..MARKS_AT_ONCE as usize].iter().all(|mark| *mark == 0)
@@ -367,7 +367,7 @@ impl<T: Table> PagedMarks<T> {
         self.table.set_row_of(number, row);
     }
 
-    /// What is behind the page before this one has changed.
+    /// Updates the page before this one, because the marks after it have changed.
     fn arrange_before(&mut self, number: u64) {
         if let Some(before) = number.checked_sub(1) {
             self.arrange(before);
@@ -376,13 +376,13 @@ impl<T: Table> PagedMarks<T> {
         }
     }
 
-    /// Sets the permits of a page as its marks are.
+    /// Sets the permits of a page according to its marks.
     fn permit_page(&mut self, number: u64) {
         let first = number << (PAGE_BITS - GROUP_BITS);
         self.permit(first..=first + (PAGE >> GROUP_BITS) - 1);
     }
 
-    /// Sets the permits of groups as their marks are.
+    /// Sets the permits of groups according to their marks.
     fn permit(&mut self, groups: RangeInclusive<u64>) {
         let Some(permits) = &mut self.permits else { return };
         for group in groups {

@@ -1,13 +1,13 @@
-//! Numbers in slots that all blocks share.
+//! Constants in slots that all blocks share.
 
 use lathe_base::numbers::ByNumber;
 
 use super::ops::{SLOTS, Slot};
 
-/// Slots for numbers, shared by all blocks. Where they are used up, blocks set slots of their own.
+/// How many slots are for constants that all blocks share. Once they are used up, blocks set slots of their own.
 pub(super) const CONSTANTS: usize = 64;
 
-/// The numbers in slots that are shared by all blocks.
+/// The constants in slots that all blocks share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
     found: ByNumber<u64, Slot>,
@@ -19,12 +19,12 @@ impl Constants {
         *self = Constants::default();
     }
 
-    /// The slots of the numbers and what they hold.
+    /// Returns the slots of the constants and what they hold.
     pub(super) fn slots(&self) -> impl Iterator<Item = (usize, u64)> {
         (SLOTS - CONSTANTS..).zip(self.values.iter().copied())
     }
 
-    /// The slot of a number, if there is still room.
+    /// Returns the slot of a constant, which it gets now if there is still room.
     pub(super) fn slot(&mut self, value: u64) -> Option<Slot> {
         if let Some(slot) = self.found.get(&value) {
             return Some(*slot);

@@ -1,4 +1,4 @@
-//! Decoding: what stands at an address, and how it was read.
+//! Decoding: which instruction is at an address, and how its cells were read.
 
 use std::sync::Arc;
 
@@ -16,33 +16,34 @@ use super::history::Treatment;
 use crate::Fast;
 use crate::armed::Armed;
 
-/// A decoded instruction on values: the graph and what it does, if it can be lowered.
+/// A decoded instruction, specialized to its address, in the form that engines lower.
 #[derive(Debug)]
 pub struct Lowerable {
     /// The cycles of its row.
     pub cycles: u64,
-    /// What the machine does before it, where that is part of every instruction.
+    /// The hook before it, if that is part of every instruction.
     pub hook: Option<Hook>,
-    /// Its meaning here; none for an undefined encoding that is a fault.
+    /// Its meaning at this address; none if the encoding is undefined and that is a fault.
     pub body: Option<Body>,
-    /// The address of the instruction that follows it.
+    /// The address of the next instruction.
     pub next: u64,
-    /// What this was made from.
+    /// How its cells were read.
     pub reading: Reading,
     /// Where runs may stop.
     armed: Arc<Armed>,
-    /// Whether a run may stop before it, or it may be changed where no store is watched.
+    /// Whether it is left to the reference interpreter: a run may stop before it, or stores that are not watched may
+    /// change it.
     is_left: bool,
 }
 
 impl Lowerable {
-    /// Its meaning, if it has one, and if it is not left to the reference interpreter for other reasons.
+    /// Returns its meaning, unless it has none or is left to the reference interpreter for other reasons.
     pub fn meaning(&self) -> Option<Meaning<'_>> {
         let body = self.body.as_ref().filter(|_| !self.is_left)?;
         Some(Meaning { hook: self.hook.as_ref(), body, next: self.next, reserved: &self.armed.reserved })
     }
 
-    /// Where it may lead: to what follows it, or to addresses that it jumps to.
+    /// Returns where it may lead: to the next instruction, or to the targets of its jumps.
     pub fn ways_on(&self) -> WaysOn {
         let mut ways = WaysOn { known: Vec::new(), is_computed: false };
         let Some(body) = &self.body else { return ways };
@@ -62,7 +63,8 @@ impl Lowerable {
         ways
     }
 
-    /// The registers that it may depend on, and those that it may change, together with what is done between instructions.
+    /// Returns the registers that it may depend on and those that it may change, including those of the hook between
+    /// instructions.
     pub fn touched(&self, isa: &Isa) -> Touched {
         let mut touched = Touched { reads: Vec::new(), writes: Vec::new() };
         let mut see = |register, how| match how {
@@ -71,7 +73,7 @@ impl Lowerable {
         };
         let hook = self.hook.iter().flat_map(|hook| [&hook.when, &hook.body]);
         self.body.iter().chain(hook).for_each(|body| body.visit_registers(&mut see));
-        // Whether something else is due is looked at only where that may have changed.
+        // Whether something else is due is checked only after instructions that may have changed that.
         if let Some(hook) = isa.on_step.as_ref().filter(|_| self.hook.is_none())
             && hook.when.any_register(|register, _| touched.writes.contains(&register))
         {
@@ -81,42 +83,41 @@ impl Lowerable {
     }
 }
 
-/// Where an instruction may lead. What it computes an address from may be among the addresses.
+/// Where an instruction may lead. Numbers that it computes an address from may be among the addresses.
 pub struct WaysOn {
     /// Addresses that it names.
     pub known: Vec<u64>,
-    /// Whether it computes one.
+    /// Whether it computes an address.
     pub is_computed: bool,
 }
 
-/// Registers that something may depend on and change; some may be there twice.
+/// Registers that an instruction may depend on or change; some may be listed twice.
 pub struct Touched {
-    /// Those that it may depend on.
+    /// Registers that it may depend on.
     pub reads: Vec<RegisterId>,
-    /// Those that it may change.
+    /// Registers that it may change.
     pub writes: Vec<RegisterId>,
 }
 
-/// How the cells of an instruction were read. Where they are read the same way, the instruction
-/// is the same.
+/// How the cells of an instruction were read. If they are still read the same way, it is still the same instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// How many there are.
+    /// How many cells there are.
     pub(super) cells: u32,
-    /// What was in them, and the modes.
+    /// Their content, and the modes.
     pub(super) window: u128,
-    /// The bits of modes that decided how they were decoded.
+    /// The bits of modes that affect decoding.
     modes: u128,
-    /// Those that are read again whenever the instruction is executed.
+    /// Cells that are read again at every execution.
     live: Cells,
-    /// The bits of those that must be as they were.
+    /// The bits of live cells that must not have changed.
     pub(super) guarded: u128,
     /// Whether the opcode changes so often that the instruction is looked up by its content every time.
     pub(super) volatile: bool,
 }
 
 impl Reading {
-    /// Whether some of its cells are read whenever it is executed.
+    /// Whether some of its cells are live: read at every execution.
     pub fn is_patched(&self) -> bool {
         !self.live.is_empty()
     }
@@ -126,7 +127,7 @@ impl Reading {
         self.volatile
     }
 
-    /// The cells that are watched, with what was in them, of an instruction at this address.
+    /// Returns the watched cells of an instruction at this address, with their content.
     pub fn watched_cells(&self, isa: &Isa, pc: u64) -> Vec<(u64, u64)> {
         let (cell, last) = (isa.code_memory().cell, isa.code_memory().last());
         let watched = self.watched(cell);
@@ -134,7 +135,7 @@ impl Reading {
         cells.map(|at| (pc.wrapping_add(u64::from(at)) & last, cell_of(self.window, at, cell))).collect()
     }
 
-    /// The bits that must not change behind an engine's back.
+    /// Returns the bits that must not change behind an engine's back.
     pub(super) fn watched(&self, cell: Width) -> u128 {
         match self.volatile {
             true => 0,
@@ -143,42 +144,42 @@ impl Reading {
     }
 }
 
-/// One cell of a window; zero past its end.
+/// Returns one cell of a window; zero past its end.
 pub(super) fn cell_of(window: u128, at: u32, cell: Width) -> u64 {
     let shift = u128::BITS.checked_sub((at + 1) * cell.bits());
     shift.map_or(0, |shift| cell.wrap((window >> shift) as u64))
 }
 
-/// The bits of this many cells in a window.
+/// Returns the bits of this many cells in a window.
 fn all_bits(cells: u32, cell: Width) -> u128 {
     u128::MAX << (128 - cells * cell.bits())
 }
 
 impl Fast {
-    /// The decoded instruction at an address, specialized to it.
+    /// Returns the decoded instruction at an address, specialized to it.
     pub fn decode(&self, state: &State, pc: u64) -> Arc<Lowerable> {
         self.decode_window(pc, state.window(&self.isa, pc, self.longest))
     }
 
-    /// The instruction that is expected at an address, for an engine that decodes it long before it is reached.
+    /// Returns the instruction expected at an address, for an engine that decodes it long before it is reached.
     pub fn decode_ahead(&self, state: &State, pc: u64) -> Arc<Lowerable> {
         self.decode_window(pc, self.expected(state, pc, self.longest))
     }
 
-    /// What is in the cells at an address when they are executed. Opcodes in live cells are as they were decoded: where a
-    /// program keeps changing them, they may hold something at the moment that is never executed.
+    /// Returns what the cells at an address will hold when they are executed. Opcodes in live cells are taken as
+    /// decoded: if a program keeps changing them, the cells may now hold something that is never executed.
     fn expected(&self, state: &State, pc: u64, cells: u32) -> u128 {
         let (now, known) = (self.head(state, pc, cells), self.reading(pc));
         known.map_or(now, |known| now & !known.guarded | known.window & known.guarded)
     }
 
-    /// What the volatile instruction at an address is while its cells hold one of its [contents](Fast::contents).
+    /// Decodes the volatile instruction at an address for one of its [contents](Fast::contents).
     pub fn decode_content(&self, pc: u64, content: u64) -> Arc<Lowerable> {
         let bits = self.longest * self.isa.code_memory().cell.bits();
         self.decode_window(pc, u128::from(content) << (u128::BITS - bits))
     }
 
-    /// The instruction that these cells hold at an address. It is not decoded again if it is part of a block.
+    /// Decodes the instruction that these cells hold at an address. If it is part of a block, it is not decoded again.
     fn decode_window(&self, pc: u64, window: u128) -> Arc<Lowerable> {
         let is_it = |known: &&Arc<Lowerable>| {
             !known.reading.volatile
@@ -225,13 +226,13 @@ impl Fast {
         Lowerable { cycles, hook, body: Some(body), next, reading, armed, is_left }
     }
 
-    /// What is done before the instruction at an address, as a part of it.
+    /// Returns the hook before the instruction at an address, if it is part of the instruction.
     fn hook(&self, pc: u64) -> Option<Hook> {
         let hook = self.isa.on_step.as_ref().filter(|_| self.has_hook_in_instructions)?;
         Some(specialize_hook(&self.isa, hook, pc))
     }
 
-    /// The live cells of an instruction, and whether it is volatile.
+    /// Returns the live cells of an instruction, and whether it is volatile.
     fn treatment(&self, pc: u64) -> (Cells, bool) {
         match self.history.treatment(pc) {
             Treatment::Decoded(live) => (live, false),
@@ -239,20 +240,20 @@ impl Fast {
         }
     }
 
-    /// Whether cells of an instruction are fetched through a map from a memory that programs can write: stores are
-    /// watched by the address that an instruction has, which is not the one that is stored to.
+    /// Whether a map fetches cells of an instruction from a memory that programs can write. Stores are watched by the
+    /// address of the instruction, which is not the address stored to.
     fn may_change_unseen(&self, pc: u64, cells: u32) -> bool {
         let mut cells = (0..cells).map(|at| self.isa.pc.width.wrap(pc.wrapping_add(u64::from(at))));
         self.isa.has_mapped_code
             && cells.any(|address| self.fetch(address).is_some_and(|fetch| self.written.contains(&fetch.memory)))
     }
 
-    /// Where instructions at an address are fetched from, if not from the cells themselves.
+    /// Returns where a map fetches instructions at an address from, if not from the cells themselves.
     pub(super) fn fetch(&self, address: u64) -> Option<&Fetch> {
         self.isa.mapping(self.isa.pc.memory, address)?.code.as_ref()
     }
 
-    /// Whether the cells at an address would be read like this ahead of time.
+    /// Whether decoding an address ahead of time would read its cells like this.
     pub fn reads_like(&self, state: &State, pc: u64, reading: &Reading) -> bool {
         self.is_read_as(pc, self.expected(state, pc, reading.cells), reading)
     }
@@ -265,8 +266,8 @@ impl Fast {
     }
 }
 
-/// The cells of an instruction that cannot change unseen. What it reads from them is known: a store of its
-/// own that hits them leaves it to the reference interpreter before anything of it has happened.
+/// The cells of an instruction that cannot change unseen. What it reads from them is known: if a store of its own hits
+/// them, it is left to the reference interpreter before it has had any effect.
 struct OwnCells<'i> {
     isa: &'i Isa,
     pc: u64,
@@ -294,7 +295,7 @@ impl OwnCells<'_> {
         }
     }
 
-    /// What the cells from an address up hold, if they are all among them.
+    /// Returns the content of adjacent cells from an address on, if all of them are known.
     fn content(&self, address: u64, cells: u8) -> Option<Expr> {
         let memory = self.isa.code_memory();
         let cells: Option<Vec<Expr>> =
@@ -315,9 +316,8 @@ impl OwnCells<'_> {
     }
 }
 
-/// What the instruction does from a frame on; `None` if it must be left to the reference
-/// interpreter. That includes every instruction that may leave the machine as it was,
-/// `pc` included, because the machine stops there.
+/// Executes the instruction symbolically from a frame on. Returns none if it must be left to the reference interpreter.
+/// A jump to the instruction itself always is: if nothing else changes either, the machine stops there.
 pub(super) fn effects_at(
     isa: &Isa,
     graph: &mut Graph,

@@ -1,9 +1,9 @@
-//! What operations read, write and do, and writes of registers by those that make the value.
+//! What operations read and write, and how operations come to write their results into registers themselves.
 
 use super::ops::{Code, Op, Slot};
 
-/// Lets an operation write a register itself, instead of a move at the end, where nothing in
-/// between could see the difference and the block is not left in between.
+/// Lets an operation write a register itself, instead of a move at the end, if nothing in between can see the
+/// difference or leave the block.
 pub(super) fn fuse_writes(ops: &mut Vec<Op>, registers: usize) {
     let mut at = 0;
     while at < ops.len() {
@@ -35,7 +35,7 @@ struct Reads {
     into: bool,
 }
 
-/// What an operation does with its fields.
+/// Returns which fields an operation reads as slots.
 fn reads_of(code: Code) -> Reads {
     use Code::*;
     let none = Reads::default();
@@ -105,12 +105,12 @@ fn reads_of(code: Code) -> Reads {
     }
 }
 
-/// What comes of an operation. Every one is named, so that a new one cannot be forgotten.
+/// What an operation results in. Every code is listed, so that a new one cannot be forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     /// `into` takes a value.
     Value,
-    /// The block is perhaps left.
+    /// The block may be left.
     PerhapsLeft,
     /// `into` takes a value, or the block is left.
     ValueOrLeft,
@@ -151,7 +151,7 @@ fn outcome_of(code: Code) -> Outcome {
         Argument | DeviceWrite | SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar
         | StoreIf | Cycles | CyclesNumber | CyclesIf | CyclesIfLess | Select | Goto | BranchIf | BranchIfEqual
         | BranchIfLess | BranchIfBit | Jump | Interpret | InterpretEntry | Decode => Outcome::Other,
-        // Pairs are made when all this has been looked at.
+        // Pairs do not exist yet when this is asked.
         AddThenSlice
         | AddNumberThenSlice
         | AddNumberThenLoadOffset

@@ -1,32 +1,31 @@
-//! What a program has done to its own instructions, and how they are treated therefore.
+//! How a program has changed its own instructions, and how each is treated as a result.
 //!
-//! An instruction that was hit by stores twice has its hit cells *live*: read whenever it is
-//! executed, so that further stores cost nothing. Where even the opcode keeps changing, it
-//! is volatile, so looked up by what its cells hold, until it has been the same for a while.
+//! After stores have hit an instruction twice, the cells that were hit are *live*: read at every execution, so that
+//! further stores cost nothing. If even the opcode keeps changing, the instruction is volatile: looked up by its
+//! content, until that has been the same for a while.
 
 use lathe_base::numbers::ByNumber;
 
 use lathe_values::patched::Cells;
 
-/// Stores into an instruction after which its cells are live.
+/// Stores into an instruction that make its cells live.
 const HITS: u32 = 2;
-/// Executions as another instruction than the decoded one after which it is volatile.
+/// Executions as another instruction than the decoded one that make an instruction volatile.
 const MISMATCHES: u32 = 2;
-/// Executions of the same instruction after which one that is volatile is decoded like any other once more.
-/// It is twice as many after each relapse, so that one which changes now and then is not compiled and thrown
-/// away again and again.
+/// Executions of the same instruction after which a volatile one is decoded like any other again. The number doubles
+/// with each relapse, so that an instruction that changes now and then is not compiled and thrown away again and again.
 const QUIET: u32 = 2_000;
-/// Relapses that count.
+/// How many relapses count.
 const RELAPSES: u32 = 16;
-/// Instructions that are remembered; beyond that all are forgotten, which costs time only.
+/// How many instructions are remembered. Beyond that all are forgotten, which costs only time.
 const REMEMBERED: usize = 1 << 16;
 
 /// How an instruction is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Treatment {
-    /// Decoded once; these of its cells are live.
+    /// Decoded once, with these cells live.
     Decoded(Cells),
-    /// Looked up by what its cells hold every time.
+    /// Looked up by its content every time.
     Volatile,
 }
 
@@ -42,24 +41,24 @@ struct Changes {
     cells: Cells,
     mismatches: u32,
     quiet: u32,
-    /// How often it was taken for settled.
+    /// How often it counted as settled.
     settled: u32,
 }
 
 impl Changes {
-    /// Executions of the same instruction after which it is taken for settled.
+    /// Returns how many executions of the same instruction make it count as settled.
     fn patience(&self) -> u32 {
         QUIET << self.settled.min(RELAPSES)
     }
 
-    /// The instruction is treated like one that has never been changed, but its relapse is remembered.
+    /// Forgets that the instruction has changed, but counts that it has settled.
     fn settle(&mut self) {
         *self = Changes { settled: self.settled.saturating_add(1), ..Changes::default() };
     }
 }
 
 impl History {
-    /// How the instruction at an address is treated.
+    /// Returns how the instruction at an address is treated.
     pub(super) fn treatment(&self, pc: u64) -> Treatment {
         match self.changes.get(&pc) {
             Some(changes) if changes.mismatches >= MISMATCHES => Treatment::Volatile,
@@ -68,7 +67,7 @@ impl History {
         }
     }
 
-    /// A store has hit this cell of an instruction. Whether it is treated otherwise from now on.
+    /// Notes that a store has hit this cell of an instruction. Returns whether it is treated differently from now on.
     pub(super) fn hit(&mut self, pc: u64, cell: u32) -> bool {
         if self.changes.len() >= REMEMBERED {
             self.changes.clear();
@@ -79,8 +78,8 @@ impl History {
         changes.hits >= HITS
     }
 
-    /// The instruction was reached when its opcode was not the decoded one. Whether it is treated
-    /// otherwise from now on.
+    /// Notes that the opcode of an instruction was not the decoded one when it was reached. Returns whether the
+    /// instruction is treated differently from now on.
     pub(super) fn mismatch(&mut self, pc: u64) -> bool {
         let changes = self.changes.entry(pc).or_default();
         changes.mismatches = changes.mismatches.saturating_add(1);
@@ -88,17 +87,17 @@ impl History {
         changes.mismatches >= MISMATCHES
     }
 
-    /// The instruction has been the same for a long time.
+    /// Notes that the instruction has been the same for a long time.
     pub(super) fn settle(&mut self, pc: u64) {
         self.changes.entry(pc).or_default().settle();
     }
 
-    /// How often a volatile instruction must be executed as the same one to be taken for settled.
+    /// Returns how many executions of the same instruction make a volatile one count as settled.
     pub(super) fn patience(&self, pc: u64) -> u32 {
         self.changes.get(&pc).map_or(QUIET, Changes::patience)
     }
 
-    /// An interpreted instruction was the same as last time. Whether it is treated otherwise from
+    /// Notes that an interpreted instruction was the same as last time. Returns whether it is treated differently from
     /// now on.
     pub(super) fn same(&mut self, pc: u64) -> bool {
         let Some(changes) = self.changes.get_mut(&pc) else { return false };

@@ -1,19 +1,19 @@
-//! Where computed jumps went: a table found by the jump and the address together, so that a jump with many
+//! Where computed jumps went: a hash table indexed by the jump and the address together, so that a jump with many
 //! targets costs no more than one with few.
 
 use super::ops::EntryId;
 
-/// Places of the table at first, and at most, as powers of two.
+/// Size of the table at first, and at most, as powers of two.
 const FIRST: u32 = 6;
 const MOST: u32 = 12;
 
-/// A table of targets. Two that share a place push one another out.
+/// A table of targets. Targets that share a place evict one another.
 #[derive(Clone, Debug)]
 pub(super) struct JumpCache {
     places: Vec<Place>,
-    /// How many of the lower bits of a product do not count for the position.
+    /// How many low bits of a hash do not count for the position.
     shift: u32,
-    /// Targets that came in since the table has grown.
+    /// Targets added since the table last grew.
     came_in: usize,
 }
 
@@ -24,7 +24,7 @@ struct Place {
     entry: EntryId,
 }
 
-/// No jump has this number.
+/// A free place: no jump has this number.
 const EMPTY: Place = Place { pc: 0, jump: u32::MAX, entry: 0 };
 
 impl JumpCache {
@@ -32,7 +32,7 @@ impl JumpCache {
         JumpCache { places: vec![EMPTY; 1 << FIRST], shift: u64::BITS - FIRST, came_in: 0 }
     }
 
-    /// The entry that a jump goes to at an address, if that is known.
+    /// Returns the entry that a jump to an address goes to, if known.
     #[inline(always)]
     pub(super) fn find(&self, jump: u32, pc: u64) -> Option<EntryId> {
         let place = self.places.get(self.position(jump, pc))?;
@@ -65,7 +65,7 @@ impl JumpCache {
         }
     }
 
-    /// Multiplying moves the differences to the upper bits, which are the position.
+    /// Hashes a target: multiplying moves the differences to the upper bits, which are the position.
     #[inline(always)]
     fn position(&self, jump: u32, pc: u64) -> usize {
         let mixed = (pc ^ u64::from(jump) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -82,7 +82,7 @@ mod tests {
         let mut cache = JumpCache::new();
         let address = |target: u32| u64::from(target) * 3;
         let mut missed = 0;
-        // Those that are pushed out come in again when they are jumped to, and the table grows.
+        // Evicted targets are added again when they are jumped to, and the table grows.
         for target in (0..10).flat_map(|_| 0..200u32) {
             if cache.find(7, address(target)) != Some(target) {
                 missed += 1;

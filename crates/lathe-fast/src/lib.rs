@@ -1,10 +1,9 @@
-//! The fast interpreter: every block of instructions is decoded and lowered once per address,
-//! and executed from then on as a short list of operations on slots. Blocks are linked to one
-//! another, so that going on costs no lookup.
+//! The fast interpreter: it decodes and lowers every block of instructions once per address, and executes it from then
+//! on as a short list of operations on slots. Blocks are linked, so that going from one to the next costs no lookup.
 //!
-//! Whatever the lowered form cannot say (faults, halting, addresses that may be mapped, stores
-//! into code) is left to the reference interpreter, one instruction at a time. So there is
-//! only one place that knows those. It also does the last few steps before a limit.
+//! Whatever the lowered form cannot express (faults, halting, addresses that may be mapped, stores into code) is left
+//! to the reference interpreter, one instruction at a time, so it is implemented only once. The reference interpreter
+//! also executes the last few steps before a limit.
 //!
 //! Deliberately absent: compiled code, which is in `lathe-jit` and starts where this leaves off.
 
@@ -59,17 +58,17 @@ use outside::{Operation, Outside, operations};
 use volatile::Volatile;
 use watch::Instruction;
 
-/// Operations beyond this number are forgotten all at once.
+/// The engine forgets all operations once there are more than this.
 const OPERATIONS: usize = 1 << 20;
-/// Times that a block is reached before it is lowered; [why](Fast::lowered_after).
+/// How often a block is reached before it is lowered; [why](Fast::lowered_after).
 const LOWERED_AFTER: u8 = 6;
-/// A run that pauses at hot blocks lowers them after this share of the threshold, if that is sooner.
+/// An engine that pauses at hot blocks lowers a block after this share of the threshold, if that is sooner.
 const SOON: u32 = 64;
 /// A register is a mode if at most one in this many instructions changes it.
 const RARE: usize = 16;
-/// How many targets of one computed jump are remembered for those who ask.
+/// How many targets of a computed jump are remembered for other engines.
 const TARGETS: usize = 16;
-/// The operation that decodes, and the one that interprets.
+/// Positions of the operation that decodes and of the one that interprets.
 const DECODE: u32 = 0;
 const INTERPRET: u32 = 1;
 
@@ -79,7 +78,7 @@ pub struct Fast {
     reference: Interpreter,
     longest: u32,
     start: Start,
-    /// The graph of the block that was lowered last. The next is built in its room.
+    /// The graph of the block lowered last. The next block reuses its allocation.
     room: Graph,
     /// Registers, values of the running block, constants.
     slots: Box<[u64; SLOTS]>,
@@ -91,19 +90,19 @@ pub struct Fast {
     careful: ByNumber<u64, EntryId>,
     /// Entries by address, for blocks of one instruction.
     single: ByNumber<u64, EntryId>,
-    /// Where blocks may be left before their end: behind this many instructions, to other blocks.
+    /// Side exits of each block: after how many instructions, and to which block.
     sides: ByNumber<EntryId, Vec<(u32, EntryId)>>,
     /// Registers that rarely change.
     modes: Vec<RegisterId>,
-    /// Where each computed jump went.
+    /// Targets of each computed jump.
     jumps: Vec<Vec<u64>>,
     jump_cache: JumpCache,
     /// Whether every block is one instruction.
     stepping: bool,
     /// Whether the machine does something else before its next instruction. Only instructions that are left to the
-    /// reference interpreter can change that, so it is looked at after those, and when a run begins.
+    /// reference interpreter can change that, so the engine checks after each of them, and at the start of a run.
     due: bool,
-    /// Whether what the machine does between instructions is part of each of them.
+    /// Whether the hook between instructions is part of every instruction.
     has_hook_in_instructions: bool,
     jumps_by_address: ByNumber<u64, u32>,
     device_operations: Vec<Operation>,
@@ -115,22 +114,21 @@ pub struct Fast {
     written: Vec<MemoryId>,
     /// The registers that decide what is fetched.
     banks: Banks,
-    /// How often a block must be reached before it is lowered. Until then it is interpreted: most code of a
-    /// short program runs a few times only, and lowering an instruction takes as long as interpreting it about
-    /// this often.
+    /// How often a block must be reached before it is lowered. Until then it is interpreted: most code of a short
+    /// program runs only a few times, and lowering an instruction takes as long as interpreting it about this often.
     lowered_after: u8,
     /// How often a block must be reached before the run pauses there.
     threshold: u32,
-    /// Addresses of instructions that were changed since they were last asked for.
+    /// Addresses of instructions that have changed since the last [`take_changed`](Fast::take_changed).
     changed: Vec<u64>,
     history: History,
     /// Instructions and accesses that are left to the reference interpreter because a run may stop there.
     armed: Arc<Armed>,
-    /// Where this run stops; all of it is among those.
+    /// Where this run stops: some or all of what is armed.
     stops: Stops,
-    /// How often something was left to the reference interpreter at which no run stops any more.
+    /// How often something was left to the reference interpreter for a stop that the current run does not have.
     needless: u32,
-    /// What the state was when the last run had ended.
+    /// Identifies the state that the last run left.
     stamp: Option<Stamp>,
 }
 
@@ -138,20 +136,20 @@ pub struct Fast {
 #[derive(Clone, Debug)]
 struct Entry {
     pc: u64,
-    /// Where its operations begin.
+    /// Where the operations of the block begin.
     start: u32,
-    /// How many instructions it has.
+    /// How many instructions the block has.
     count: u32,
-    /// How often it was reached.
+    /// How often the block was reached.
     visits: u32,
-    /// The run pauses when it has been reached this often.
+    /// The number of visits at which the run pauses.
     hot_at: u32,
-    /// How often it was reached before it was lowered.
+    /// How often the block was reached before it was lowered.
     cold: u8,
 }
 
 impl Entry {
-    /// Counts that it was reached without jumping to it. It does not become hot by this, but on the next jump.
+    /// Counts a visit that was not a jump. Such a visit never makes the block hot; the next jump to it does.
     fn visit(&mut self) {
         if self.visits.wrapping_add(1) != self.hot_at {
             self.visits = self.visits.wrapping_add(1);
@@ -164,7 +162,7 @@ impl Entry {
 pub enum Pause {
     /// The machine stopped, or the limit was reached.
     Stopped(Stop),
-    /// The block at this address was reached as often as the threshold says.
+    /// The block at this address has been reached often enough to be hot.
     Hot(u64),
 }
 
@@ -176,7 +174,7 @@ enum Event {
     Decode(EntryId),
     /// The instruction at this address must be interpreted.
     Interpret(u64),
-    /// The volatile instruction with this number is something that has no operations yet.
+    /// The volatile instruction with this number has a content without operations.
     Unknown(EntryId, u32),
     /// The volatile instruction at this entry has not changed for a long time.
     Settled(EntryId),
@@ -188,7 +186,7 @@ enum Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HowFar {
     One,
-    /// As long as instructions follow one another.
+    /// While instructions follow one another.
     Straight,
 }
 
@@ -199,16 +197,16 @@ pub enum Heat {
     Always,
     /// After this many times.
     After(u32),
-    /// As good as never.
+    /// Practically never.
     Never,
 }
 
 impl Fast {
-    /// A run of no more steps is left to the reference interpreter: it would take longer to look
-    /// whether all that was decoded is still there.
+    /// Runs of at most this many steps go to the reference interpreter: checking whether all decoded instructions are
+    /// still there would take longer.
     pub const FEW: u64 = 16;
 
-    /// A fast interpreter for this instruction set.
+    /// Creates a fast interpreter for this instruction set.
     pub fn new(isa: &Arc<Isa>) -> Self {
         let mut fast = Fast {
             isa: isa.clone(),
@@ -250,54 +248,54 @@ impl Fast {
         fast
     }
 
-    /// One for tests that look after every step: instructions are lowered one at a time, and executed in
-    /// that form however few steps are asked for.
+    /// Creates an engine for tests that check after every step: it lowers instructions one at a time, and executes them
+    /// in that form however few steps are asked for.
     pub fn stepping(isa: &Arc<Isa>) -> Self {
         Fast { stepping: true, lowered_after: 0, ..Fast::new(isa) }
     }
 
-    /// One for tests with short programs: everything is lowered when it is first reached.
+    /// Creates an engine for tests with short programs: it lowers everything when it is first reached.
     pub fn eager(isa: &Arc<Isa>) -> Self {
         Fast { lowered_after: 0, ..Fast::new(isa) }
     }
 
-    /// Pauses at blocks that have been reached this often. They are lowered soon enough for that.
+    /// Creates an engine that pauses at blocks reached this often, and lowers them soon enough for that.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let soon = u8::try_from(threshold / SOON).unwrap_or(u8::MAX);
         Fast { threshold: threshold.max(1), lowered_after: LOWERED_AFTER.min(soon), ..Fast::new(isa) }
     }
 
-    /// The instruction set it runs.
+    /// Returns the instruction set.
     pub fn isa(&self) -> &Arc<Isa> {
         &self.isa
     }
 
-    /// Where every block begins.
+    /// Returns the graph and the state where every block begins.
     pub fn start(&self) -> &Start {
         &self.start
     }
 
-    /// Registers of one bit that few instructions change.
+    /// Returns the modes: registers of one bit that few instructions change.
     pub fn modes(&self) -> &[RegisterId] {
         &self.modes
     }
 
-    /// The cells that must not be written behind its back.
+    /// Returns the cells that must not be written behind the engine's back.
     pub fn marks(&self) -> &CodeMap {
         &self.marks
     }
 
-    /// Keeps permits beside the marks from now on, see [`CodeMap::keep_permits`].
+    /// Keeps permits along with the marks from now on, see [`CodeMap::keep_permits`].
     pub fn keep_permits(&mut self, room: impl FnOnce(usize) -> Option<Box<dyn CellStorage<u8>>>) {
         self.marks.keep_permits(room);
     }
 
-    /// The addresses of instructions that were changed since this was last asked.
+    /// Returns the addresses of instructions that have changed since the last call.
     pub fn take_changed(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.changed)
     }
 
-    /// Where the computed jump at this address went so far.
+    /// Returns the targets so far of the computed jump at this address.
     pub fn targets(&self, pc: u64) -> impl Iterator<Item = u64> {
         let jump = self.jumps_by_address.get(&pc).map(|jump| &self.jumps[*jump as usize]);
         jump.into_iter().flatten().copied()
@@ -316,7 +314,7 @@ impl Fast {
         }
     }
 
-    /// Counts that another engine has reached an address this often. Whether it is hot now.
+    /// Counts visits of another engine to an address. Returns whether the address is hot now.
     pub fn warm(&mut self, pc: u64, times: u32) -> bool {
         let id = self.entry(pc);
         let entry = &mut self.entries[id as usize];
@@ -325,16 +323,16 @@ impl Fast {
         distance == 0
     }
 
-    /// Whether an address becomes hot by being reached often enough.
+    /// Whether enough visits would make an address hot.
     pub fn may_become_hot(&self, pc: u64) -> bool {
         let id = self.by_address.get(&pc);
         let entry = id.map(|id| &self.entries[*id as usize]);
         entry.is_none_or(|entry| entry.hot_at.wrapping_sub(entry.visits) <= u32::MAX / 2)
     }
 
-    /// About how often the instruction at an address has been executed since its block was lowered. Blocks
-    /// count how often they are reached; after a branch it is assumed that those who left there are the ones
-    /// who reached the block it leads to, from whichever of the blocks around the address that have such a branch before it.
+    /// Estimates how often the instruction at an address has been executed since its block was lowered, from the visits
+    /// of the blocks that contain it. Where those have side exits before the instruction, all visits of the blocks that
+    /// the exits lead to are assumed to come from there.
     pub fn executions(&self, pc: u64) -> u64 {
         let visits = |id: EntryId| u64::from(self.entries[id as usize].visits);
         let at = [self.by_address.get(&pc), self.careful.get(&pc)].into_iter().flatten();
@@ -378,8 +376,8 @@ impl Fast {
                 Event::Hot(next) => {
                     let hot = &mut self.entries[next as usize];
                     hot.hot_at = hot.visits.wrapping_add(1);
-                    // A block for other modes than the present ones leads to one for any mode at the same
-                    // address. The caller has just been told that it is hot.
+                    // A block for modes that no longer hold leads to the careful block at the same address, without
+                    // executing anything. The caller has just been told that this address is hot.
                     if (hot.pc, left) == began {
                         entry = next;
                         continue;
@@ -409,7 +407,7 @@ impl Fast {
                     entry = self.entry(pc);
                 }
                 Event::Unknown(at, number) if self.add_variant(state, at, number) => entry = at,
-                // It is interpreted.
+                // The instruction is interpreted.
                 Event::Unknown(at, _) => (entry, is_unknown) = (at, true),
                 Event::Interpret(pc) => {
                     state.pc = pc;
@@ -425,22 +423,23 @@ impl Fast {
         pause
     }
 
-    /// Whether banks change so often that everything is interpreted for a while. What was decoded may not be there now.
+    /// Whether everything is interpreted for a while because banks change too often. Decoded instructions may be stale
+    /// then.
     pub fn is_paused(&self) -> bool {
         self.banks.are_paused()
     }
 
-    /// Whether the machine does something else before its next instruction, which is for the reference interpreter.
+    /// Whether the machine does something else before its next instruction, as only the reference interpreter can.
     pub fn is_due(&self) -> bool {
         self.due
     }
 
-    /// Looks whether the machine does something else before its next instruction.
+    /// Updates whether the machine does something else before its next instruction.
     pub(crate) fn look_whether_due(&mut self, state: &State) {
         self.due = !self.has_hook_in_instructions && self.reference.is_due(state);
     }
 
-    /// Whether a block that has not been lowered is better interpreted this time.
+    /// Counts a visit to a block that has not been lowered. Returns whether interpreting it is better this time.
     fn is_cold(&mut self, entry: EntryId) -> bool {
         let cold = &mut self.entries[entry as usize].cold;
         let is_cold = *cold < self.lowered_after;
@@ -448,7 +447,7 @@ impl Fast {
         is_cold
     }
 
-    /// Lets the reference interpreter do some instructions, unless the run stops before them.
+    /// Executes one or more instructions in the reference interpreter, unless the run stops before them.
     fn interpret(
         &mut self,
         how_far: HowFar,
@@ -477,8 +476,8 @@ impl Fast {
         stop
     }
 
-    /// Lets the reference interpreter do one instruction on registers that are all in the state, unless the run
-    /// stops before it. The instruction that a run begins with is executed in any case.
+    /// Executes one instruction in the reference interpreter, with all registers in the state, unless the run stops
+    /// before it. The first instruction of a run is executed in any case.
     fn interpret_in(
         &mut self,
         state: &mut State,
@@ -495,7 +494,7 @@ impl Fast {
         let step = self.reference.step(state, devices);
         let code = self.isa.pc.memory;
         let written = self.reference.written().filter(|(memory, _)| *memory == code).map(|(_, address)| address);
-        // Most instructions write nothing, and then nothing is allocated.
+        // Most instructions write nothing, so nothing is allocated for them.
         let written: Vec<u64> = written.collect();
         written.into_iter().for_each(|address| self.note_store(state, address));
         self.note_banks(state, limit - *left + step.executed());
@@ -511,24 +510,24 @@ impl Fast {
         self.reference.stop_after(step, state, &self.stops)
     }
 
-    /// The entry of an address that was reached without a jump from another block.
+    /// Returns the entry of an address that was reached without a jump from another block, and counts the visit.
     fn reach(&mut self, pc: u64) -> EntryId {
         let id = self.entry(pc);
         self.entries[id as usize].visit();
         id
     }
 
-    /// The entry of an address, to be decoded when it is reached.
+    /// Returns the entry of an address. A new one is decoded when it is reached.
     fn entry(&mut self, pc: u64) -> EntryId {
         self.find_or_add(pc, |fast| &mut fast.by_address)
     }
 
-    /// The entry of an address for a block of one instruction.
+    /// Returns the entry of an address for a block of one instruction.
     fn single_entry(&mut self, pc: u64) -> EntryId {
         self.find_or_add(pc, |fast| &mut fast.single)
     }
 
-    /// The entry of an address among those of one kind.
+    /// Returns the entry of an address among those of one kind.
     fn find_or_add(&mut self, pc: u64, kind: impl Fn(&mut Fast) -> &mut ByNumber<u64, EntryId>) -> EntryId {
         if let Some(id) = kind(self).get(&pc) {
             return *id;
@@ -543,7 +542,7 @@ impl Fast {
         self.entries.len() as EntryId - 1
     }
 
-    /// The computed jump at an address.
+    /// Returns the number of the computed jump at an address.
     fn jump(&mut self, pc: u64) -> u32 {
         let next = self.jumps.len() as u32;
         let jump = *self.jumps_by_address.entry(pc).or_insert(next);
@@ -561,7 +560,7 @@ impl Fast {
         self.jump_cache.insert(jump, target, entry);
     }
 
-    /// Forgets everything that was decoded. Marks stay, which costs detours only.
+    /// Forgets everything that was decoded. Marks stay, which costs only detours.
     fn forget_everything(&mut self) {
         self.changed.extend(self.instructions.keys());
         self.changed.sort_unstable();
@@ -580,21 +579,21 @@ impl Fast {
         self.ops.extend([Op::new(Code::Decode), Op::new(Code::InterpretEntry)]);
     }
 
-    /// There are too many operations. What has too many places for all of them would lower them again and again, so each must be reached twice
-    /// as often the next time.
+    /// Starts again because there are too many operations. A program with too much code for all of it to be lowered
+    /// would lower it again and again, so each block must be reached twice as often the next time.
     fn begin_again(&mut self) {
         self.forget_everything();
         self.lowered_after = self.lowered_after.saturating_mul(2);
     }
 
-    /// Decodes and lowers an entry. The entry may have another id afterwards, because all of
-    /// them are forgotten when there are too many operations.
+    /// Decodes and lowers an entry. Returns its id, which is a new one if all entries had to be forgotten because there
+    /// were too many operations.
     fn lower_entry(&mut self, state: &State, id: EntryId) -> EntryId {
         let pc = self.entries[id as usize].pc;
         if self.ops.len() > OPERATIONS {
             self.begin_again();
         }
-        // One of another kind keeps its entry, unless it was forgotten with all others.
+        // An entry of another kind keeps its id, unless it was forgotten with all others.
         let is_single = self.single.get(&pc) == Some(&id);
         let is_careful = is_single || self.careful.get(&pc) == Some(&id);
         let id = if is_careful { id } else { self.entry(pc) };
@@ -610,7 +609,7 @@ impl Fast {
                 }
                 let sides = block.sides().map(|(behind, target)| (behind, self.entry(target))).collect();
                 self.sides.insert(id, sides);
-                // What it goes on with is about as warm, and would be interpreted for as long once more.
+                // The next block is about as warm, and would otherwise be interpreted as often first.
                 if let Some((next, _)) = block.way_on() {
                     let next = self.entry(next);
                     self.entries[next as usize].cold = self.lowered_after;
@@ -629,8 +628,7 @@ impl Fast {
         id
     }
 
-    /// The operations of the block at an address, of at most this many instructions. One that is too large is made of
-    /// fewer.
+    /// Lowers the block at an address, of at most this many instructions; of fewer if the block is too large.
     fn lower_block(&mut self, state: &State, pc: u64, careful: bool, mut most: usize) -> Option<(Vec<Op>, Block)> {
         let modes = self.modes.iter().filter(|_| !careful);
         let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
@@ -645,7 +643,7 @@ impl Fast {
         }
     }
 
-    /// Does something with the constants, which are not there meanwhile.
+    /// Calls a function with the constants, which the engine does not have meanwhile.
     fn with_constants<T>(&mut self, act: impl FnOnce(&mut Self, &mut Constants) -> T) -> T {
         let mut constants = std::mem::take(&mut self.constants);
         let done = act(self, &mut constants);
@@ -665,7 +663,7 @@ impl Fast {
     }
 }
 
-/// The memories that programs can write.
+/// Returns the memories that programs can write.
 fn written(isa: &Isa) -> Vec<MemoryId> {
     let maps = isa.maps.iter().flat_map(|mapping| [&mapping.read, &mapping.write]);
     let between = isa.on_step.iter().map(|hook| &hook.body).chain(&isa.on_illegal);
@@ -680,12 +678,12 @@ fn written(isa: &Isa) -> Vec<MemoryId> {
     written
 }
 
-/// Single bits that few instructions change, such as whether arithmetic is decimal. Blocks are made for the
-/// value that they have.
+/// Returns the registers of one bit that few instructions change, such as whether arithmetic is decimal. Blocks are
+/// specialized to their current values.
 fn modes(isa: &Isa) -> Vec<RegisterId> {
     let mut writers = vec![0; isa.registers.len().min(REGISTERS)];
     let rows = isa.instructions.iter().map(|instruction| (&*instruction.body, 1));
-    // Where a hook is part of every instruction, so is what it changes.
+    // A hook that is part of every instruction changes its registers in every instruction.
     let often = isa.on_step.iter().filter(|hook| hook.is_part_of_instructions());
     for (body, times) in rows.chain(often.map(|hook| (&hook.body, isa.instructions.len()))) {
         let mut changed = Vec::new();
@@ -705,7 +703,7 @@ fn modes(isa: &Isa) -> Vec<RegisterId> {
     (0..).map(RegisterId).zip(writers).filter(is_mode).map(|(register, _)| register).collect()
 }
 
-/// All statements of a body.
+/// Calls a function for each statement of a body.
 fn visit(body: &Body, mut see: impl FnMut(&Statement)) {
     body.block.iter().for_each(|statement| statement.visit(&mut see));
 }

@@ -1,24 +1,23 @@
-//! The memories of a machine, as the inner loop reaches them.
+//! The memories of a machine, as the inner loop accesses them.
 
 use lathe_isa::model::{MemoryId, Order};
 use lathe_vm::memory::Memory;
 
 use super::ops::{NEAR_MEMORIES, Shape};
 
-/// The first memories, each in the form in which it is reached fastest; the other forms are empty.
+/// The near memories, each in the form that is fastest to access; its other forms are empty.
 pub(super) struct Memories<'a> {
     bytes: [&'a mut [u8]; NEAR_MEMORIES],
     words: [&'a mut [u64]; NEAR_MEMORIES],
-    /// Those that are not in one piece, or are asked which pages are open.
+    /// Near memories that are not in one piece, or that are asked which pages are open.
     others: [Option<&'a mut Memory>; NEAR_MEMORIES],
     far: &'a mut [Memory],
 }
 
-/// What is rare is never part of its caller, the inner loop: its variables would take the registers of the processor that
-/// others need.
+/// Rare paths are never inlined into the inner loop: their variables would take host registers that it needs.
 impl<'a> Memories<'a> {
-    /// Whoever writes to a large memory has looked whether the page is open: in the code memory at the marks, which
-    /// say that too, and in others at the memory itself.
+    /// Splits the memories into near and far ones. Every store into a large memory comes after a check that the page is
+    /// open: for the code memory, of the marks, which say that too; for others, of the memory itself.
     pub(super) fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
         let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
         let (bytes, words, others) = Default::default();
@@ -95,10 +94,10 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// Neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    /// Reads adjacent cells of a memory of bytes, whose addresses wrap at the mask.
     ///
-    /// No more of them than asked for are read where a processor can do that: if one of the others has just been written,
-    /// the read would wait for that.
+    /// Reads no more bytes than asked for, if the host can do that: if one of the others has just been written, the
+    /// read would have to wait for the write.
     #[inline(always)]
     pub(super) fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let (at, count) = (address as usize, shape.count());
@@ -108,7 +107,7 @@ impl<'a> Memories<'a> {
         let value = match count {
             2 => bytes.first_chunk().map(|bytes| u64::from(u16::from_le_bytes(*bytes))),
             4 => bytes.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes))),
-            // There are as many bytes after the last cell.
+            // Enough bytes follow the last cell.
             _ => bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes) << spare >> spare),
         };
         match value {
@@ -118,7 +117,7 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// Neighbouring cells of a large memory, which mostly are in one page.
+    /// Reads adjacent cells of a large memory, mostly in one page.
     #[inline(never)]
     fn wide_in_page(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let page =
@@ -137,7 +136,7 @@ impl<'a> Memories<'a> {
         (0..count).fold(0, |all, at| all << 8 | cell(if shape.is_big() { at } else { count - 1 - at }))
     }
 
-    /// Writes neighbouring cells of a memory of bytes, whose addresses wrap at the mask.
+    /// Writes adjacent cells of a memory of bytes, whose addresses wrap at the mask.
     #[inline(always)]
     pub(super) fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
         let (at, count) = (address as usize, shape.count());
@@ -146,7 +145,7 @@ impl<'a> Memories<'a> {
         let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
         let parts = value.to_le_bytes();
         match bytes.get_mut(at..at + count).filter(|_| inside) {
-            // At once, so that reading both or all four need not wait for several writes.
+            // All at once, so that reading both or all four need not wait for several writes.
             Some([low, high]) => [*low, *high] = (value as u16).to_le_bytes(),
             Some([a, b, c, d]) => [*a, *b, *c, *d] = (value as u32).to_le_bytes(),
             Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
@@ -154,7 +153,7 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// Writes neighbouring cells of a large memory, which mostly are in one page.
+    /// Writes adjacent cells of a large memory, mostly in one page.
     #[inline(never)]
     fn set_in_page(&mut self, memory: u8, address: u64, mask: u64, parts: &[u8]) {
         let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_mut();
@@ -169,13 +168,13 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// A cell of a memory that is not at hand.
+    /// Reads a cell of a far memory.
     #[inline(always)]
     pub(super) fn far(&self, memory: u8, address: u64) -> u64 {
         self.far[usize::from(memory) - NEAR_MEMORIES].get(address)
     }
 
-    /// A cell of any memory.
+    /// Reads a cell of any memory.
     #[inline(never)]
     pub(super) fn any(&self, memory: u8, address: u64) -> u64 {
         let at = usize::from(memory);
@@ -186,11 +185,11 @@ impl<'a> Memories<'a> {
         }
     }
 
-    /// This many cells from an address on, the first above the others.
+    /// Reads this many cells from an address on, the first above the others.
     #[inline(never)]
     pub(super) fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
         if described.cell.bits() == 8 {
-            // One at a time: some have just been written, and a wider read would have to wait for those.
+            // One at a time: some have just been written, and a wider read would have to wait for those writes.
             return self.wide_slowly(memory, address, described.address.mask(), Shape::new(count, Order::Big));
         }
         let cell = |at: u8| self.any(memory, described.address.wrap(address.wrapping_add(u64::from(at))));

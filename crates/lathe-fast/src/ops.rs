@@ -4,22 +4,22 @@
 use lathe_isa::model::Order;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
-/// A position in the list of slots. Every number is one, so that reaching a slot needs no check.
+/// An index into the slots. Every number is a valid one, so accessing a slot needs no bounds check.
 pub(super) type Slot = u8;
 
 /// How many slots there are.
 pub(super) const SLOTS: usize = 1 << Slot::BITS;
 
-/// Registers that have a slot of their own; the others stay in the state.
+/// How many registers have a slot of their own; the others stay in the state.
 pub(super) const REGISTERS: usize = SLOTS / 2;
 
-/// Memories that are at hand while blocks are executed.
+/// How many memories are *near*: the inner loop has direct access to them. The others are *far*.
 pub(super) const NEAR_MEMORIES: usize = 4;
 
-/// Marks that are looked at together, at most.
+/// How many marks are checked together, at most.
 pub(super) const MARKS_IN_A_WORD: u8 = 8;
 
-/// A position in the list of entries.
+/// An index into the entries.
 pub(super) type EntryId = u32;
 
 /// One operation; what the fields mean depends on the code. Four of them fit in a cache line.
@@ -31,7 +31,7 @@ pub(super) struct Op {
     pub(super) x: Slot,
     pub(super) y: Slot,
     pub(super) z: u8,
-    /// How far after the next operation those for leaving the block begin.
+    /// Distance from the next operation to the *exit*: the operations for leaving the block.
     pub(super) exit: u16,
     pub(super) extra: u64,
 }
@@ -44,11 +44,11 @@ impl Op {
 
 /// What an operation does.
 ///
-/// Operations that may leave a block go on at their `exit`. Those that end a block have in `into` how many
-/// instructions were done, and in `extra` the entry to go on with; where there are two ways, the other one is
-/// in its upper half. Those that go on with a block have in `exit` how many cycles were taken.
+/// An operation that leaves a block continues at its `exit`. One that ends a block has the number of instructions done
+/// in `into`, and the next entry in `extra`; a branch has its other entry in the upper half. One that continues with
+/// another block has the cycles taken in `exit`.
 ///
-/// An *offset* is a number to be added in the lower half of `extra` with the mask of the sum in the upper half.
+/// An *offset* is a number to add, in the lower half of `extra`, and the mask of the sum, in the upper half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
     /// `into = extra`
@@ -101,7 +101,7 @@ pub(super) enum Code {
     ShiftLeftBy,
     /// `into = x >> y`
     ShiftRightBy,
-    /// `into = x - 1 < extra`, so whether it is positive where that is the largest positive number.
+    /// `into = x - 1 < extra`: whether `x` is positive, if `extra` is the largest positive number.
     Positive,
     /// Any operator with one operand of `extra` bits.
     Unary(UnaryOperator),
@@ -115,14 +115,14 @@ pub(super) enum Code {
     Join,
     /// `into = x << z | extra`
     JoinNumber,
-    /// `into =` whether `x` differs from `y` and from the slot `z` in the bit `exit`; where that bit of `extra` is set, whether
-    /// it is as in `y` and not as in `z`.
+    /// `into =` whether `x` differs from both `y` and the slot `z` in the bit `exit`; if that bit of `extra` is set,
+    /// whether `x` is the same as `y` there and differs from `z`.
     DiffersFromBoth,
-    /// `into = x`, of `z` bits, with copies of its sign up to the mask `extra`.
+    /// `into = x`, of `z` bits, sign-extended to the mask `extra`.
     SignExtend,
-    /// `into = x` where the slot `z` is not zero, else `y`.
+    /// `into = x` if the slot `z` is not zero, else `y`.
     Choose,
-    /// `into =` the cell at `x` of the memory `z`, in bytes if it is in one piece.
+    /// `into =` the cell at `x` of the memory `z`, kept as bytes if it is in one piece.
     Load,
     /// As `Load`, at `x` plus an offset.
     LoadOffset,
@@ -132,11 +132,11 @@ pub(super) enum Code {
     LoadWord,
     /// As `LoadOffset`, from a memory of words.
     LoadWordOffset,
-    /// As `Load`, from a memory that is not at hand.
+    /// As `Load`, from a far memory.
     LoadFar,
-    /// `into =` the cells from `x` plus an offset on, of the memory `z` of bytes; `exit` is their [`Shape`].
+    /// `into =` adjacent cells of the memory `z` of bytes, the first at `x` plus an offset; `exit` is their [`Shape`].
     LoadWide,
-    /// The cell at `x` of the memory `z` gets `y`.
+    /// Stores `y` in the cell at `x` of the memory `z`.
     Store,
     /// As `Store`, at `x` plus an offset.
     StoreOffset,
@@ -144,83 +144,83 @@ pub(super) enum Code {
     StoreWord,
     /// As `StoreOffset`, into a memory of words.
     StoreWordOffset,
-    /// As `Store`, into a memory that is not at hand.
+    /// As `Store`, into a far memory.
     StoreFar,
-    /// The cell at `x` of any memory `z` gets `y` where the slot `into` is not zero.
+    /// Stores `y` in the cell at `x` of any memory `z` if the slot `into` is not zero.
     StoreIf,
-    /// As `Store` for a code cell that is not marked; else leaves.
+    /// As `Store`, for a code cell; leaves instead if it is marked.
     StoreUnmarked,
     /// As `StoreUnmarked`, at `x` plus an offset.
     StoreUnmarkedOffset,
     /// As `StoreUnmarked`, at `x << extra | into`.
     StoreUnmarkedJoined,
-    /// The code cells from `x` plus an offset on, none of which is marked, get `y` together; else leaves. `into` is
-    /// their [`Shape`].
+    /// Stores `y` in adjacent code cells, the first at `x` plus an offset; leaves instead if any of them is marked.
+    /// `into` is their [`Shape`].
     StoreWideUnmarked,
     /// As `StoreUnmarked`, for code in words.
     StoreWordUnmarked,
     /// As `StoreUnmarkedOffset`, for code in words.
     StoreWordUnmarkedOffset,
-    /// Leaves where `x` is not zero.
+    /// Leaves if `x` is not zero.
     LeaveIf,
-    /// Leaves where `x` is zero.
+    /// Leaves if `x` is zero.
     LeaveUnless,
-    /// Leaves where `x == y`.
+    /// Leaves if `x == y`.
     LeaveIfEqual,
-    /// Leaves where `x != y`.
+    /// Leaves if `x != y`.
     LeaveUnlessEqual,
-    /// Leaves where `x == extra`.
+    /// Leaves if `x == extra`.
     LeaveIfNumber,
-    /// Leaves where `x != extra`.
+    /// Leaves if `x != extra`.
     LeaveUnlessNumber,
-    /// Leaves where `x < y`.
+    /// Leaves if `x < y`.
     LeaveIfLess,
-    /// Leaves where `x >= y`.
+    /// Leaves if `x >= y`.
     LeaveUnlessLess,
-    /// Leaves where the bit `z` of `x` is set.
+    /// Leaves if the bit `z` of `x` is set.
     LeaveIfBit,
-    /// Leaves where the bit `z` of `x` is not set.
+    /// Leaves if the bit `z` of `x` is not set.
     LeaveUnlessBit,
-    /// Leaves where the code cell at `x` is marked.
+    /// Leaves if the code cell at `x` is marked.
     LeaveIfMarked,
-    /// Leaves where the code cell at `x` plus an offset is marked.
+    /// Leaves if the code cell at `x` plus an offset is marked.
     LeaveIfMarkedOffset,
-    /// Leaves where the code cell at `x` is marked and `y` is not zero.
+    /// Leaves if the code cell at `x` is marked and `y` is not zero.
     LeaveIfBothMarked,
-    /// Leaves where something is mapped over one of `z` code cells from `x` plus an offset on, or the last cell is among them and
-    /// not the last of them.
+    /// Leaves if something is mapped over one of `z` adjacent code cells, the first at `x` plus an offset, or if they
+    /// extend past the last cell of a small memory.
     LeaveIfMapped,
-    /// Leaves where the page of a cell of a large memory is closed.
+    /// Leaves if the page of the cell at `x` of the large memory `z` is closed.
     LeaveIfClosed,
-    /// `x` is the argument `z` of the operation of a device that follows.
+    /// `x` is the argument `z` of the device operation that follows.
     Argument,
-    /// `into =` what the operation `z` of all [operations of devices](super::outside::Outside) gives, where `x` is not
-    /// zero, else 0; `extra` instructions of the block came before. Leaves where it gives nothing yet.
+    /// `into =` the answer of the [device operation](super::outside::Outside) number `z` if `x` is not zero, else 0;
+    /// `extra` instructions of the block came before. Leaves if there is no answer yet.
     DeviceRead,
-    /// As `DeviceRead`, for one that gives nothing.
+    /// As `DeviceRead`, for an operation without an answer.
     DeviceWrite,
     /// The block takes `x` cycles.
     Cycles,
     /// The block takes `extra` cycles.
     CyclesNumber,
-    /// The block takes `extra` cycles where `x` is not zero.
+    /// The block takes `extra` cycles if `x` is not zero.
     CyclesIf,
-    /// The block takes `extra` cycles where `x < y`.
+    /// The block takes `extra` cycles if `x < y`.
     CyclesIfLess,
-    /// Goes on with the operations for what is in the `y` cells, of the memory `z`, of the volatile instruction with
-    /// the number `extra`.
+    /// Continues with the operations for the current content of the volatile instruction number `extra`: `y` cells of
+    /// the memory `z`.
     Select,
-    /// Goes on with an entry.
+    /// Continues with an entry.
     Goto,
-    /// Goes the other way where `x` is not zero.
+    /// Takes the other way if `x` is not zero.
     BranchIf,
-    /// Goes the other way where `x == y`.
+    /// Takes the other way if `x == y`.
     BranchIfEqual,
-    /// Goes the other way where `x < y`.
+    /// Takes the other way if `x < y`.
     BranchIfLess,
-    /// Goes the other way where the bit `y` of `x` is set, where `y` is the number itself.
+    /// Takes the other way if the bit `y` of `x` is set; `y` is the number itself, not a slot.
     BranchIfBit,
-    /// Goes on at the address `x`; `extra` is the number of the computed jump.
+    /// Continues at the address `x`; `extra` is the number of the computed jump.
     Jump,
     /// `into` instructions were done; the one at the address `extra` must be interpreted.
     Interpret,
@@ -228,7 +228,8 @@ pub(super) enum Code {
     InterpretEntry,
     /// Decodes the entry first.
     Decode,
-    /// [Pairs](super::pairs): this operation and the next one. Where the second reads what the first has made, that is its `x`.
+    /// [Pairs](super::pairs): this operation and the next one. A second operation that takes the result of the first
+    /// directly has it as its `x`.
     AddThenSlice,
     AddNumberThenSlice,
     AddNumberThenLoadOffset,
@@ -251,7 +252,7 @@ pub(super) enum Code {
     StoreUnmarkedOffsetThenStoreOffset,
 }
 
-/// How many cells are reached together, and whether the first is the highest part of what they hold.
+/// How many cells are accessed together, and whether the first holds the highest part of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape(pub(super) u16);
 

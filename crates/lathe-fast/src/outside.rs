@@ -4,7 +4,7 @@ use lathe_isa::Isa;
 use lathe_isa::model::{DeviceId, DeviceOperation};
 use lathe_vm::device::Devices;
 
-/// The most arguments that an operation of a device has.
+/// The most arguments of a device operation.
 pub(super) const ARGUMENTS: usize = 3;
 
 /// An operation of a device.
@@ -16,7 +16,7 @@ pub(super) struct Operation {
     arguments: usize,
 }
 
-/// The operations of all devices, each at its number.
+/// Returns the operations of all devices; the number of each is its position.
 pub(super) fn operations(isa: &Isa) -> Vec<Operation> {
     let of_device = |(device, described): (DeviceId, &lathe_isa::model::Device)| {
         let operations = described.kind.operations().into_iter();
@@ -29,22 +29,22 @@ pub(super) fn operations(isa: &Isa) -> Vec<Operation> {
     (0..).map(DeviceId).zip(&isa.devices).flat_map(of_device).collect()
 }
 
-/// The number of an operation of a device.
+/// Returns the number of an operation of a device.
 pub(super) fn number(isa: &Isa, device: DeviceId, operation: DeviceOperation) -> Option<u8> {
     let is_it = |known: &Operation| (known.device, known.operation) == (device, operation);
     operations(isa).iter().position(is_it)?.try_into().ok()
 }
 
-/// The devices while a run goes on.
+/// The devices during a run.
 pub(super) struct Outside<'a> {
     pub(super) devices: &'a mut Devices,
     /// The most steps of the run.
     pub(super) limit: u64,
 }
 
-/// Never part of the inner loop, which would get ready for it at every operation.
+/// Never inlined into the inner loop, which would prepare for the calls at every operation.
 impl Outside<'_> {
-    /// What a device answers when this many steps are left.
+    /// Returns the answer of a device when this many steps are left.
     #[inline(never)]
     pub(super) fn read(
         &mut self,

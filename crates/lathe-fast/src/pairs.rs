@@ -1,12 +1,12 @@
-//! Pairs of operations that often follow one another, executed as one. Finding out which operation comes next takes longer
-//! than most operations do, and where the second goes on with what the first has made, it has that at hand.
+//! Pairs of operations that often follow one another, executed as one. Dispatching an operation takes longer than most
+//! operations do, and a second operation that uses the result of the first has it at hand.
 //!
-//! Both stay in the list as they were, except that the code of the first says what both do.
+//! Both stay in the list unchanged, except that the code of the first stands for both.
 
 use super::ops::{Code, Op};
 
-/// Makes pairs of operations that follow one another. Nothing may lead to the second of a pair but the first: whoever
-/// leaves a block goes on behind an operation that ends one.
+/// Turns operations that follow one another into pairs. Only the first of a pair may lead to the second. Exits keep to
+/// that, because each begins after an operation that ends a block.
 pub(super) fn pair_up(ops: &mut [Op]) {
     let mut at = 0;
     while let Some([first, second, ..]) = ops.get_mut(at..) {
@@ -20,7 +20,7 @@ pub(super) fn pair_up(ops: &mut [Op]) {
     }
 }
 
-/// What two operations are together.
+/// Returns the code that stands for two operations together, if there is one.
 fn pair(first: &Op, second: &Op) -> Option<Code> {
     use Code::*;
     let goes_on = second.x == first.into;

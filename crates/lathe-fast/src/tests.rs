@@ -1,5 +1,5 @@
-//! Programs for what the fast interpreter does otherwise than the reference interpreter, compared with it at every
-//! limit; and that it does so.
+//! Programs for what the fast interpreter does differently from the reference interpreter: compares the two at every
+//! limit, and checks that the fast interpreter does it.
 
 mod pairs;
 mod together;
@@ -51,7 +51,7 @@ fn isa() -> Arc<Isa> {
     Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
-/// The state with a program in it, and the stack pointer somewhere.
+/// Returns a state with a program in it, and this stack pointer.
 fn state(isa: &Isa, program: &[u64], sp: u64) -> State {
     let mut state = State::new(isa);
     state.memory_mut(isa.pc.memory).fill(program.iter().copied());
@@ -63,7 +63,7 @@ fn run(engine: &mut dyn Engine, isa: &Arc<Isa>, state: &mut State, limit: u64) -
     engine.run(state, &mut Devices::new(isa, Console::default()), limit)
 }
 
-/// Both interpreters must leave the same behind at every limit; gives the fast one after the longest run.
+/// Asserts that both interpreters leave the same state at every limit. Returns the fast one after the longest run.
 fn agree(isa: &Arc<Isa>, program: &[u64], sp: u64, limits: std::ops::Range<u64>) -> Fast {
     let mut last = Fast::eager(isa);
     for limit in limits {
@@ -80,7 +80,7 @@ fn has(fast: &Fast, code: Code) -> bool {
     fast.ops.iter().any(|op| op.code == code)
 }
 
-/// `inc` and `nop` in turn, and what follows.
+/// Executes `inc` and `nop` in turn, and what follows.
 const FLIP: &[u64] = &[0x0B, 0x08, 0x07, 0, 0, 0x0C, 0x0B, 0x06, 0, 0, 0x05, 0, 0];
 
 #[test]
@@ -108,12 +108,12 @@ fn what_follows_a_changing_opcode_may_change_too() {
     }
 }
 
-/// Nine instructions in turn, of one, two and three cells: those that come first are lowered with what follows them.
+/// Executes nine instructions in turn, of one, two and three cells. The first ones are lowered with what follows them.
 #[test]
 fn an_instruction_may_be_many() {
     let isa = isa();
     let program = &[0x00, 0x00, 0x09, 0x06, 0, 0, 0x05, 0, 0, 0x0B];
-    // `pop` skips the one that follows it.
+    // `pop` skips the next one.
     let opcodes = [0x00, 0x01, 0x02, 0x07, 0x09, 0x00, 0x0A, 0x0B, 0x0C, 0x0E];
     let filled = || {
         let mut filled = state(&isa, program, 0x8000);
@@ -137,7 +137,7 @@ fn an_opcode_that_no_longer_changes_is_decoded_again() {
     run(&mut fast, &isa, &mut found, 6 * 400);
     assert_eq!(found.pc, 0);
     assert!(fast.decode(&found, 0).reading.is_volatile());
-    // It is xored with nothing from now on.
+    // From now on, the opcode is xored with zero.
     found.memory_mut(isa.pc.memory).set(6, 0);
     let mut expected = found.clone();
     run(&mut Interpreter::new(&isa), &isa, &mut expected, 6 * 4_000);
@@ -160,7 +160,7 @@ fn what_is_never_executed_is_not_expected() {
     assert!(ahead.reading.is_patched() && fast.reads_like(&found, 0, &ahead.reading));
 }
 
-/// Everywhere on the stack, over the end of the memory and over the program.
+/// Everywhere on the stack, across the end of the memory, and over the program.
 #[test]
 fn addresses_are_pushed_and_popped_at_once() {
     let isa = isa();
@@ -170,17 +170,17 @@ fn addresses_are_pushed_and_popped_at_once() {
     }
     let fast = agree(&isa, &program, 0x8000, 300..301);
     assert!(has(&fast, Code::StoreWideUnmarked));
-    // The address that was pushed is known where it is popped.
+    // The pushed address is known where it is popped.
     assert!(!has(&fast, Code::Jump));
     let fast = agree(&isa, &[0x04], 0x8000, 17..18);
     assert!(has(&fast, Code::LoadWideThenLeaveIfNumber));
-    // Half of it after the last cell, and half in the first.
+    // One half of the address is in the last cell, the other in the first.
     let mut program = vec![0; 0x1_0000];
     (program[0], program[0xFFFF]) = (0x04, 0x30);
     agree(&isa, &program, 0xFFFF, 17..20);
 }
 
-/// Words at addresses of 64 bits: in one page, over the ends of pages and of the memory, and over the program.
+/// Words at addresses of 64 bits: in one page, across the ends of pages and of the memory, and over the program.
 #[test]
 fn words_are_pushed_and_popped_anywhere() {
     for order in ["little", "big"] {
@@ -196,11 +196,11 @@ fn words_are_pushed_and_popped_anywhere() {
         for sp in [0, 1, 8, 16, 0x17, 0x1000, 0x1004, 0x8000_0000_1003, u64::MAX, u64::MAX - 20] {
             agree(&isa, &program, sp, 17..60);
         }
-        // One cell after the other: operations on several at once have no room for such a mask.
+        // One cell after the other: operations on several cells have no room for such a mask.
         let fast = agree(&isa, &program, 0x8000_0000_0804, 300..301);
         assert!(has(&fast, Code::Load) && has(&fast, Code::StoreUnmarked));
         assert!(!has(&fast, Code::LoadWide) && !has(&fast, Code::StoreWideUnmarked));
-        // A page that is not there yet, again and again.
+        // A new page, again and again.
         agree(&isa, &[0x03, 0x01, 0x04, 0x02, 0x05, 0xFA], u64::MAX - 0x8000, 17..400);
     }
 }
@@ -221,12 +221,12 @@ fn a_mode_is_assumed_to_stay() {
     assert_eq!(Fast::eager(&isa).modes.len(), 1);
     let fast = agree(&isa, &[0x0B, 0x08, 0x05, 0, 0], 0, 17..200);
     assert!(fast.careful.len() == 1 && has(&fast, Code::LeaveUnlessNumber));
-    // And still changes.
+    // The mode still changes.
     agree(&isa, &[0x0B, 0x08, 0x0A, 0x05, 0, 0], 0, 17..200);
     agree(&isa, &[0x0B, 0x08, 0x0D, 0, 7, 0x0A, 0x0A, 0x0A, 0x05, 0, 0], 0, 17..200);
 }
 
-/// A store that waits is seen by what reads the cell, and by everybody where the block is left.
+/// A delayed store is seen by loads of the cell, and by everything after the block is left.
 #[test]
 fn stores_wait_until_somebody_can_see_them() {
     let isa = isa();
@@ -246,7 +246,7 @@ fn what_an_instruction_reads_of_itself_is_known() {
     }
 }
 
-/// The loop goes round several times in one block, and is left anywhere.
+/// The block contains several rounds of the loop, and is left anywhere.
 #[test]
 fn loops_go_on_in_their_block() {
     let isa = isa();
@@ -255,7 +255,7 @@ fn loops_go_on_in_their_block() {
     assert!(fast.entries[start as usize].count > 8, "{:?}", fast.entries[start as usize]);
 }
 
-/// Mapped addresses that are close together are left together by other engines; here the marks tell them apart.
+/// Other engines leave mapped addresses that are close together as one span; here the marks tell them apart.
 #[test]
 fn mapped_addresses_are_looked_up_among_the_marks() {
     let text = r#"
@@ -280,7 +280,7 @@ instructions {
     assert!(has(&fast, Code::LeaveIfMapped));
 }
 
-/// Devices are asked and told in blocks, each as often as it should be and at its time, also where an answer is missing.
+/// Blocks ask and tell devices, each as often as they should and at the right time, even if an answer is missing.
 #[test]
 fn devices_are_part_of_blocks() {
     let text = r#"
@@ -359,7 +359,7 @@ instructions {
     }
 }
 
-/// Two blocks, from 2 and from 4, have a branch to 10 in them, which is taken every other time.
+/// Two blocks, from 2 and from 4, contain a branch to 10, which is taken every other time.
 #[test]
 fn executions_are_told_where_several_blocks_lead_to_the_same_one() {
     let isa = isa();
@@ -378,7 +378,8 @@ fn executions_are_told_where_several_blocks_lead_to_the_same_one() {
     }
 }
 
-/// A branch before 5 leads to a loop at 16, which is reached more often than the branch. Most come to 5 by a jump to 4.
+/// A branch before 5 leads to a loop at 16, which is reached more often than the branch. Most visits to 5 come from a
+/// jump to 4.
 #[test]
 fn executions_are_told_where_a_branch_leads_to_much_else() {
     let isa = isa();
@@ -398,7 +399,7 @@ fn executions_are_told_where_a_branch_leads_to_much_else() {
     assert!((times / 2..=times * 2).contains(&told) && times > 100, "{told} instead of {times}");
 }
 
-/// An interrupt that a line asks for, where it is not held off.
+/// An interrupt requested by a line, unless it is masked.
 const INTERRUPTS: &str = r#"
 machine t "Interrupts"
 memory ram : u8 -> u8
@@ -417,7 +418,7 @@ instructions {
 
 #[test]
 fn a_block_looks_at_what_interrupts_only_where_it_may_allow_one() {
-    // Registers are modes where few instructions change them.
+    // A register is a mode only if few instructions change it.
     let others: String = (4..40).map(|code| format!("  xor{code} | {code:#04x} | a = a ^ {code}\n")).collect();
     let loaded = lathe_isa::load(&INTERRUPTS.replace("instructions {\n", &format!("instructions {{\n{others}")));
     let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
@@ -436,14 +437,14 @@ fn a_block_looks_at_what_interrupts_only_where_it_may_allow_one() {
     }
 }
 
-/// A loop of many blocks was lowered one block at a time, each 24 rounds after the one before it, and everything behind it was
-/// interpreted until then.
+/// Without lowering the next block early, a loop of many blocks is lowered one block at a time, each 24 rounds after
+/// the one before, and everything after that block is interpreted until then.
 #[test]
 fn a_long_loop_is_lowered_all_at_once() {
     let isa = isa();
-    // Blocks of these have fewer instructions than usual, because each of them takes many operations.
+    // Blocks of these instructions are shorter than usual, because each instruction takes many operations.
     let large: Vec<u64> = [0x0F].repeat(640);
-    // These may be left before their end, to the jump behind all of them.
+    // Blocks of these instructions may be left before their end, for the jump after all of them.
     let with_branches: Vec<u64> = [0x07, 0x90, 0x00, 0x0D, 0x07, 0x80].repeat(320);
     for mut program in [large, with_branches] {
         program.extend([0x05, 0, 0]);
@@ -453,7 +454,7 @@ fn a_long_loop_is_lowered_all_at_once() {
         let walks = |fast: &Fast| fast.entries.iter().map(|entry| u64::from(entry.cold)).sum::<u64>();
         let before = walks(&fast);
         run(&mut fast, &isa, &mut state, 641 * 20);
-        // The last instructions of a run are interpreted, and it may end anywhere.
+        // The last instructions of a run are interpreted, and a run may end anywhere.
         let since = walks(&fast) - before;
         assert!(since < 10, "interpreted {since} times in 20 rounds");
     }

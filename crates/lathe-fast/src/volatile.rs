@@ -1,5 +1,5 @@
-//! Instructions whose opcode keeps changing. Each is looked up by what its cells hold whenever it is executed, so
-//! that going back and forth between a few instructions costs a comparison, and storing into them nothing.
+//! Instructions whose opcode keeps changing. Each is looked up by its content at every execution, so that alternating
+//! between a few instructions costs a comparison, and storing into them nothing.
 
 use lathe_base::numbers::ByNumber;
 use lathe_values::Graph;
@@ -10,28 +10,28 @@ use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
 use super::{Fast, INTERPRET};
 
-/// Contents that are remembered for one address; beyond that all are forgotten, which costs time only.
+/// How many contents are remembered for one address. Beyond that all are forgotten, which costs only time.
 const CONTENTS: usize = 1 << 10;
 
-/// Contents that are at hand; a power of two.
+/// How many contents are cached; a power of two.
 const RECENT: usize = 8;
 
 /// An instruction whose opcode keeps changing.
 #[derive(Clone, Debug)]
 pub(super) struct Volatile {
     pub(super) pc: u64,
-    /// By what as many cells hold as the longest instruction has.
+    /// What is known about each content: what the cells hold, as many as the longest instruction has.
     contents: ByNumber<u64, Content>,
-    /// Some of those that were executed lately, which are found without looking for them.
+    /// A cache of contents executed lately, found without a search.
     recent: [Recent; RECENT],
     /// The content that was executed last, and how often in a row.
     last: u64,
     quiet: u32,
-    /// Executions in a row after which it is taken for settled.
+    /// Executions of one content in a row after which the instruction counts as settled.
     patience: u32,
 }
 
-/// The operations of a content; none where they are for no instruction.
+/// The operations of a content; none if they are for no instruction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
     content: u64,
@@ -42,15 +42,15 @@ struct Recent {
 /// What is known about one content of the cells.
 #[derive(Clone, Copy, Debug)]
 enum Content {
-    /// It was executed this often. It is interpreted, because many contents never come back.
+    /// It has been executed this often. It is interpreted, because many contents never come back.
     Cold(u8),
-    /// Its operations begin here, and are for at most this many instructions: this one and those that follow it.
+    /// Where its operations begin, and the most instructions that they are for: this one and those that follow.
     Lowered(u32, u32),
 }
 
-/// What is to be done with a volatile instruction.
+/// What to do with a volatile instruction.
 pub(super) enum Found {
-    /// Its operations begin here, and are for at most this many instructions.
+    /// Where its operations begin, and the most instructions that they are for.
     Start(u32, u32),
     /// There are no operations for this content.
     Unknown,
@@ -59,7 +59,7 @@ pub(super) enum Found {
 }
 
 impl Volatile {
-    /// Finds the operations for what its cells hold now.
+    /// Finds the operations for the content that its cells hold now.
     #[inline]
     pub(super) fn find(&mut self, content: u64) -> Found {
         self.quiet = if content == self.last { self.quiet + 1 } else { 0 };
@@ -93,7 +93,7 @@ impl Volatile {
         self.recent = Default::default();
     }
 
-    /// Counts that the content which was looked for last is executed; whether that happens as often as this.
+    /// Counts an execution of the content looked up last. Returns whether there have been more than this many.
     fn is_worth_lowering(&mut self, often: u8) -> bool {
         if self.contents.len() >= CONTENTS {
             self.forget();
@@ -104,13 +104,13 @@ impl Volatile {
     }
 }
 
-/// Where a content is among those at hand.
+/// Returns the place of a content in the cache.
 fn place(content: u64) -> usize {
     (content.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - RECENT.ilog2())) as usize
 }
 
 impl Fast {
-    /// Whether what the cells of the instruction at an address hold fits in a word, and nothing else decides what it is.
+    /// Whether the cells of the instruction at an address fit in a word, and nothing else decides what it is.
     fn contents_fit(&self, pc: u64) -> bool {
         let mut cells = (0..u64::from(self.longest)).map(|at| self.isa.pc.width.wrap(pc.wrapping_add(at)));
         self.isa.modes.is_empty()
@@ -118,8 +118,9 @@ impl Fast {
             && !(self.isa.has_mapped_code && cells.any(|cell| self.fetch(cell).is_some()))
     }
 
-    /// What the cells of the volatile instruction at an address have held so often that it was lowered, as long as it is
-    /// volatile: as many cells as the longest instruction has, the first above the others.
+    /// Returns the contents for which the volatile instruction at an address has been executed often enough to be
+    /// lowered; none unless it is volatile now. A content has as many cells as the longest instruction, the first above
+    /// the others.
     pub fn contents(&self, pc: u64) -> Vec<u64> {
         let volatile = self.volatiles.iter().find(|volatile| volatile.pc == pc).filter(|_| self.is_volatile(pc));
         let all = volatile.into_iter().flat_map(|volatile| &volatile.contents);
@@ -129,13 +130,14 @@ impl Fast {
         contents
     }
 
-    /// Another engine executes the volatile instruction at an address for some contents, so that it is not the same all
-    /// the time, though it may be whenever it is executed here.
+    /// Notes that another engine executes the volatile instruction at an address for some contents: it is not always
+    /// the same, even if it is whenever this engine executes it.
     pub fn is_executed_elsewhere(&mut self, pc: u64) {
         self.volatiles.iter_mut().filter(|volatile| volatile.pc == pc).for_each(|volatile| volatile.quiet = 0);
     }
 
-    /// Where the operations of the volatile instruction at an address begin.
+    /// Adds the operation that looks up the volatile instruction at an address by its content, if that fits in a word.
+    /// Returns where the operations of the instruction begin.
     pub(super) fn select(&mut self, pc: u64) -> u32 {
         if !self.contents_fit(pc) {
             return INTERPRET;
@@ -154,14 +156,14 @@ impl Fast {
         self.ops.len() as u32 - 1
     }
 
-    /// Lowers what a volatile instruction is now, if that seems worth it. Whether it was.
+    /// Lowers the current content of a volatile instruction, if that seems worth it. Returns whether it did.
     pub(super) fn add_variant(&mut self, state: &State, entry: EntryId, number: u32) -> bool {
         let pc = self.entries[entry as usize].pc;
         if !self.volatiles[number as usize].is_worth_lowering(self.lowered_after) {
             return false;
         }
-        // Where there is a compiler, what follows is better compiled; and where there are many contents, it would be lowered for
-        // each of them.
+        // With a compiler, the instructions that follow are better compiled; with many contents, they would be lowered
+        // for each.
         let is_one_of_many = self.volatiles[number as usize].contents.len() > RECENT;
         let is_alone = self.stepping || self.threshold != u32::MAX || is_one_of_many;
         let lengths = if is_alone { [1, 1] } else { [usize::MAX, 1] };

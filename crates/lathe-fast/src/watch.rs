@@ -17,9 +17,9 @@ pub(super) struct Instruction {
     reading: Reading,
     /// The bits that must not change unseen.
     watched: u128,
-    /// The blocks that it is part of, with how many instructions come before it there.
+    /// The blocks that contain it, and its position in each.
     blocks: Vec<(EntryId, u32)>,
-    /// What it was decoded as for those, so that others need not decode it again.
+    /// The decoded instruction of those blocks, so that other blocks need not decode it again.
     decoded: Option<Arc<Lowerable>>,
 }
 
@@ -28,21 +28,20 @@ impl Instruction {
         Instruction { reading, watched, blocks: Vec::new(), decoded: None }
     }
 
-    /// The blocks that it is part of, with how many instructions come before it there.
+    /// Returns the blocks that contain it, and its position in each.
     pub(super) fn blocks(&self) -> impl Iterator<Item = (EntryId, u32)> {
         self.blocks.iter().copied()
     }
 
-    /// Whether a store to this cell of it must not go unseen.
+    /// Whether a store to this cell of it must be seen.
     fn watches(&self, cell: u32, width: Width) -> bool {
         cell < self.reading.cells && cell_of(self.watched, cell, width) != 0
     }
 }
 
 impl Fast {
-    /// Notes an instruction that another engine has decoded here, so that a change of it is seen.
-    /// What was made from another reading of it is forgotten, unless all that it relies on is still
-    /// watched.
+    /// Notes an instruction that another engine has decoded here, so that changes to it are seen. Forgets code made
+    /// from another reading of it, unless everything that code relies on is still watched.
     pub fn watch(&mut self, pc: u64, reading: &Reading) {
         let cell = self.isa.code_memory().cell;
         let watched = reading.watched(cell);
@@ -59,8 +58,8 @@ impl Fast {
         }
     }
 
-    /// Notes an instruction of a block. One that another engine has decoded as something else must
-    /// be forgotten there, and counts as a change of its opcode.
+    /// Notes an instruction of a block. If another engine has decoded it as something else, that engine must forget it,
+    /// and its opcode counts as changed.
     pub(super) fn watch_in_block(&mut self, state: &State, pc: u64, decoded: &Arc<Lowerable>, block: (EntryId, u32)) {
         let other = self.instructions.get(&pc).map(|known| known.reading);
         if other.is_some_and(|other| (self.head(state, pc, other.cells) ^ other.window) & other.guarded != 0) {
@@ -75,8 +74,8 @@ impl Fast {
         known.decoded = Some(decoded.clone());
     }
 
-    /// Forgets what was decoded and is not there any more, and looks at all else that a run goes by. To be called before
-    /// a run if the state may have been changed by others, or a snapshot has been taken.
+    /// Forgets decoded instructions that are no longer there, and updates everything else that a run relies on. Must be
+    /// called before a run if others may have changed the state, or a snapshot has been taken.
     pub fn revalidate(&mut self, state: &State) {
         self.look_whether_due(state);
         self.marks.close_as(state.memory(self.isa.pc.memory));
@@ -88,16 +87,16 @@ impl Fast {
         }
     }
 
-    /// After a run: what is in the state has been seen, and need not be looked at before the next run unless somebody
-    /// else changes it.
+    /// Notes after a run that the engine has seen the state, which need not be checked before the next run unless
+    /// somebody else changes it.
     pub fn take_note_of(&mut self, state: &mut State) {
         self.stamp = Some(state.stamp());
     }
 
-    /// Forgets what was decoded where something else is fetched now, because an instruction has changed a register that
-    /// decides it, with so many steps of the run done.
+    /// Notes that an instruction may have changed a register that decides what is fetched, `done` steps into the run.
+    /// Forgets decoded instructions where something else is fetched now.
     pub(super) fn note_banks(&mut self, state: &State, done: u64) {
-        // Tests that look after every step are about what is decoded.
+        // Tests that check after every step test decoded code, not pauses.
         let forget = match self.stepping {
             true => self.banks.take(&self.isa, state),
             false => self.banks.note(&self.isa, state, done),
@@ -107,7 +106,7 @@ impl Fast {
         }
     }
 
-    /// Ends the time in which everything is interpreted, because banks change too often for anything else.
+    /// Ends a pause, in which everything is interpreted because banks change too often.
     pub(super) fn end_pause(&mut self, state: &State) {
         self.banks.resume();
         self.forget_what_changed(state);
@@ -120,11 +119,11 @@ impl Fast {
         changed.into_iter().for_each(|pc| self.make_stale(pc));
     }
 
-    /// Makes the instructions stale that a store into code has changed, or that have been hit
-    /// often enough to be treated otherwise.
+    /// Makes instructions stale that a store into code has changed, or that have been hit often enough to be treated
+    /// differently.
     pub(super) fn note_store(&mut self, state: &State, address: u64) {
         self.marks.open(address);
-        // No instruction is fetched from a cell below a map with code.
+        // No instruction is fetched from a cell under a map that provides code.
         if !self.marks.is_marked(address) || self.isa.has_mapped_code && self.fetch(address).is_some() {
             return;
         }
@@ -138,8 +137,7 @@ impl Fast {
                 self.make_stale(pc);
             }
         }
-        // A cell that no instruction watches any more loses its mark. Those that are decoded later
-        // mark it again.
+        // A cell that no instruction watches any more loses its mark. Instructions decoded later mark it again.
         if !(0..self.longest).any(|back| self.is_watched(self.before(address, back), back)) {
             self.marks.unmark(address);
         }
@@ -150,12 +148,12 @@ impl Fast {
         self.reading(pc).is_some_and(|reading| reading.volatile)
     }
 
-    /// How the instruction at an address was read, if it has been decoded.
+    /// Returns how the instruction at an address was read, if it has been decoded.
     pub(super) fn reading(&self, pc: u64) -> Option<&Reading> {
         self.instructions.get(&pc).map(|known| &known.reading)
     }
 
-    /// What the instruction at an address was decoded as, if it is part of a block.
+    /// Returns the decoded instruction at an address, if it is part of a block.
     pub(super) fn decoded(&self, pc: u64) -> Option<&Arc<Lowerable>> {
         self.instructions.get(&pc)?.decoded.as_ref()
     }
@@ -169,7 +167,7 @@ impl Fast {
         self.instructions.get(&pc).is_some_and(|known| known.watches(cell, width))
     }
 
-    /// Whether an instruction is not what was decoded any more.
+    /// Whether an instruction is no longer what was decoded.
     fn is_changed(&self, state: &State, pc: u64) -> bool {
         let changed = |known: &Instruction| {
             (self.head(state, pc, known.reading.cells) ^ known.reading.window) & known.watched != 0
@@ -177,8 +175,7 @@ impl Fast {
         self.instructions.get(&pc).is_some_and(changed)
     }
 
-    /// Before an instruction is interpreted: counts whether it is still the same, where that
-    /// decides how it is treated.
+    /// Counts whether an instruction about to be interpreted is still the same, if that decides how it is treated.
     pub(super) fn note_interpreted(&mut self, state: &State, pc: u64) {
         let Some(known) = self.instructions.get(&pc) else { return };
         let Reading { cells, window, guarded, volatile, .. } = known.reading;
@@ -199,18 +196,18 @@ impl Fast {
         }
     }
 
-    /// Decodes an instruction like any other again that has not changed for a long time.
+    /// Decodes a volatile instruction like any other again, because it has not changed for a long time.
     pub(super) fn settle(&mut self, pc: u64) {
         self.history.settle(pc);
         self.make_stale(pc);
     }
 
-    /// The beginning of the instruction stream, without what lies beyond this many cells.
+    /// Returns the first cells of the instruction stream at an address, no more than this many.
     pub(super) fn head(&self, state: &State, pc: u64, cells: u32) -> u128 {
         state.window(&self.isa, pc, cells)
     }
 
-    /// Forgets an instruction, and every block that it is part of.
+    /// Forgets an instruction, and every block that contains it.
     fn make_stale(&mut self, pc: u64) {
         let Some(known) = self.instructions.remove(&pc) else { return };
         known.blocks.into_iter().for_each(|(block, _)| self.forget_block(block));
@@ -221,7 +218,7 @@ impl Fast {
         self.changed.push(pc);
     }
 
-    /// The block is decoded again when it is reached.
+    /// Forgets a block, which is decoded again when it is reached.
     pub(super) fn forget_block(&mut self, block: EntryId) {
         let entry = &mut self.entries[block as usize];
         (entry.start, entry.count) = (DECODE, 1);

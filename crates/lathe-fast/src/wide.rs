@@ -1,33 +1,33 @@
-//! Neighbouring cells that are read or written together: words of several bytes, pushed and popped addresses.
+//! Adjacent cells that are read or written together: words of several bytes, pushed and popped addresses.
 
 use lathe_base::Width;
 use lathe_base::numbers::ByNumber;
 use lathe_isa::model::{MemoryId, Order};
 use lathe_values::{Bail, Effects, Graph, Node, Store, ValueId};
 
-/// Cells that are reached together, at most.
+/// The most cells accessed together.
 const MOST: usize = 8;
-/// Bits of a cell that is kept as a byte and has no bits to spare.
+/// Bits of a cell that fills a byte.
 const BYTE: u32 = 8;
 
-/// Neighbouring cells, from the one with the lowest address on.
+/// Adjacent cells, from the one with the lowest address on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cells {
     pub(super) memory: MemoryId,
     pub(super) base: ValueId,
     pub(super) offset: u64,
     pub(super) count: u8,
-    /// Which part of what they hold together is in the first.
+    /// Which part of the value the first cell holds.
     pub(super) order: Order,
 }
 
-/// A word that is read as a whole, by every cell of it.
+/// Words that are read as a whole, by each of their cells.
 pub(super) type Words = ByNumber<ValueId, (ValueId, Cells)>;
 
-/// The words of a graph whose cells are not used one by one. `uses` says how often each value is used.
+/// Finds the words of a graph whose cells are not used one by one. `uses` says how often each value is used.
 pub(super) fn words(graph: &Graph, uses: &[u32]) -> Words {
     let mut words = Words::default();
-    // Larger words come after what they are made of.
+    // Larger words come after their parts.
     for id in graph.ids().rev().filter(|id| uses[id.index()] > 0 && matches!(graph.node(*id), Node::Join(..))) {
         let mut parts = Vec::new();
         let alone = collect(graph, uses, id, id, &mut parts);
@@ -38,7 +38,8 @@ pub(super) fn words(graph: &Graph, uses: &[u32]) -> Words {
     words
 }
 
-/// Collects what a value is joined from, the highest first; false if any of it is used elsewhere.
+/// Collects the parts that a value is joined from, highest first. Returns false if any of them is used elsewhere, or if
+/// there are too many.
 fn collect(graph: &Graph, uses: &[u32], top: ValueId, id: ValueId, parts: &mut Vec<ValueId>) -> bool {
     let alone = id == top || uses[id.index()] == 1;
     match graph.node(id) {
@@ -52,7 +53,7 @@ fn collect(graph: &Graph, uses: &[u32], top: ValueId, id: ValueId, parts: &mut V
     }
 }
 
-/// The cells that are read for these values, if they are neighbours read at the same time.
+/// Returns the cells that these values are loaded from, if they are adjacent and loaded at the same time.
 fn gather(graph: &Graph, parts: &[ValueId]) -> Option<Cells> {
     let Node::Load(memory, _, time) = graph.node(*parts.first()?) else { return None };
     let mut addresses = Vec::new();
@@ -66,7 +67,7 @@ fn gather(graph: &Graph, parts: &[ValueId]) -> Option<Cells> {
     neighbours(graph, memory, &addresses).filter(|_| is_byte)
 }
 
-/// The cells at these addresses, the highest part first, if they are neighbours.
+/// Returns the cells at these addresses, highest part first, if they are adjacent.
 fn neighbours(graph: &Graph, memory: MemoryId, addresses: &[ValueId]) -> Option<Cells> {
     let order = graph.order_of(addresses)?;
     let lowest = if order == Order::Big { addresses.first()? } else { addresses.last()? };
@@ -76,13 +77,13 @@ fn neighbours(graph: &Graph, memory: MemoryId, addresses: &[ValueId]) -> Option<
     fits.then_some(Cells { memory, base: base?, offset, count: addresses.len() as u8, order })
 }
 
-/// What an instruction stores into neighbouring cells of the code memory.
+/// A store of an instruction into adjacent cells of the code memory.
 pub(super) struct WideStore {
     pub(super) cells: Cells,
     pub(super) value: WideValue,
 }
 
-/// What neighbouring cells get together.
+/// The value for adjacent cells.
 pub(super) enum WideValue {
     Number(u64),
     Value(ValueId),
@@ -90,7 +91,7 @@ pub(super) enum WideValue {
     Pair(ValueId, ValueId),
 }
 
-/// The stores of an instruction as one, if they are all into neighbouring cells of the code memory and checked for
+/// Combines the stores of an instruction into one, if all go to adjacent cells of the code memory and are checked for
 /// marks.
 pub(super) fn wide_store(graph: &Graph, effects: &Effects, code: MemoryId) -> Option<WideStore> {
     let stores = &effects.stores;
@@ -107,7 +108,7 @@ pub(super) fn wide_store(graph: &Graph, effects: &Effects, code: MemoryId) -> Op
     Some(WideStore { cells: neighbours(graph, code, &addresses)?, value: value_of(graph, &parts)? })
 }
 
-/// What part of another value a value is.
+/// Returns where a value begins in the value that it is a part of.
 fn part(graph: &Graph, value: ValueId) -> u32 {
     match graph.node(value) {
         Node::Slice(_, low) => low,
@@ -115,7 +116,7 @@ fn part(graph: &Graph, value: ValueId) -> u32 {
     }
 }
 
-/// The value that consists of these parts, the highest first.
+/// Returns the value that consists of these parts, highest first.
 fn value_of(graph: &Graph, parts: &[ValueId]) -> Option<WideValue> {
     let numbers: Option<Vec<u64>> = parts.iter().map(|part| graph.as_constant(*part)).collect();
     if let Some(numbers) = numbers {

@@ -1,8 +1,8 @@
-//! Executes a specialized body on values instead of numbers.
+//! Executes a specialized body symbolically: on values instead of numbers.
 //!
-//! An `if` becomes a choice between values, and an access to a mapped address that is known becomes what that address
-//! means. What cannot be expressed so (faults, halting, long alternatives) becomes a condition to leave the instruction
-//! to the reference interpreter, or, where it always happens, leaves the whole instruction to it.
+//! An `if` becomes a choice between values, and an access to a known mapped address becomes the meaning of that
+//! address. Anything that cannot be expressed like that (faults, halting, long alternatives) becomes a condition to
+//! leave the instruction to the reference interpreter. If that always happens, the whole instruction is left.
 
 use std::ops::RangeInclusive;
 
@@ -16,14 +16,14 @@ use super::graph::{Graph, ValueId};
 
 /// An `if` with more statements than this in one alternative is not worth a choice.
 const LONG_ALTERNATIVE: usize = 12;
-/// Mapped addresses that are no further apart are looked for together.
+/// Mapped addresses that are no further apart than this are checked together.
 const CLOSE: u64 = 16;
-/// Values that most blocks have no more of.
+/// Most blocks have no more values than this.
 const VALUES: usize = 160;
 /// The width in which cycles are counted.
 const CYCLES: Width = Width::MAX;
 
-/// What is known of the machine between two instructions.
+/// What is known about the machine between two instructions.
 #[derive(Clone, Debug)]
 pub struct SymbolicState {
     /// The value of each register.
@@ -41,21 +41,21 @@ struct Cell {
     value: ValueId,
 }
 
-/// A cell to be written.
+/// A cell to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Store {
     /// The memory.
     pub memory: MemoryId,
     /// The address.
     pub address: ValueId,
-    /// What it gets.
+    /// The value that the cell gets.
     pub value: ValueId,
-    /// One bit: whether it is written at all; always, if not said.
+    /// One bit: whether the cell is written at all; always, if absent.
     pub guard: Option<ValueId>,
 }
 
 impl Store {
-    /// Whether it certainly writes the same cell as another, if both are made.
+    /// Whether it certainly writes the same cell as another store, if both happen.
     pub fn is_to_cell_of(&self, other: &Store) -> bool {
         self.memory == other.memory && self.address == other.address
     }
@@ -73,60 +73,60 @@ pub struct DeviceCall {
     pub device: DeviceId,
     /// What it is asked to do.
     pub operation: DeviceOperation,
-    /// What it is given.
+    /// Its arguments.
     pub arguments: Vec<ValueId>,
-    /// One bit: whether it is done at all; always, if not said.
+    /// One bit: whether the operation is done at all; always, if absent.
     pub guard: Option<ValueId>,
 }
 
 /// When an instruction must be left to the reference interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bail {
-    /// This one bit is 1.
+    /// This bit is 1.
     When(ValueId),
-    /// Something is mapped over this cell. The one bit is 1 wherever that is so, and perhaps close by;
-    /// an engine may look at either.
+    /// Something is mapped over this cell. The bit is 1 wherever that is so, and perhaps close by; an engine may check
+    /// either.
     Mapped {
         /// The memory.
         memory: MemoryId,
         /// The address.
         address: ValueId,
-        /// The one bit.
+        /// The bit.
         condition: ValueId,
     },
     /// This cell of the code memory holds code, or something is mapped over it, and the store
     /// with this guard happens.
     Marked(ValueId, Option<ValueId>),
-    /// The page of this cell of a large memory is closed, so that a store to it must be seen. It is not the code
+    /// The page of this cell of a large memory is closed, so that a store to it must be seen. This is never the code
     /// memory, whose marks say that too.
     Closed(MemoryId, ValueId),
 }
 
-/// What an instruction does: cells to be read, conditions to leave it, devices to be read, then the changes.
+/// What an instruction does: cells to read, conditions to leave it, devices to ask, then the changes.
 #[derive(Clone, Debug)]
 pub struct Effects {
-    /// Values that read memory and are to be read now, in order.
+    /// Values to load from memory now, in order.
     pub loads: Vec<ValueId>,
     /// When it must be left to the reference interpreter.
     pub bails: Vec<Bail>,
-    /// What devices are asked, in order, and the values that they answer. One that has no answer yet leaves the
-    /// instruction to the reference interpreter; only the last one takes something away from its device.
+    /// What devices are asked, in order, and the values of their answers. If one has no answer yet, the instruction is
+    /// left to the reference interpreter; only the last one consumes anything from its device.
     pub device_reads: Vec<(DeviceCall, ValueId)>,
     /// The cells written, in order.
     pub stores: Vec<Store>,
     /// What devices are told, in order.
     pub device_writes: Vec<DeviceCall>,
-    /// Where execution goes on.
+    /// The address where execution continues.
     pub next: ValueId,
     /// The cycles it takes beyond those of its row.
     pub cycles: ValueId,
     /// The machine after it.
     pub frame: SymbolicState,
-    /// Registers that it has read or written; it depends on no others.
+    /// Registers read or written; the instruction depends on no others.
     pub touched: Registers,
 }
 
-/// Some of the first registers, and all those that are too many to be told apart.
+/// A set of registers. The first ones are told apart; all others always count as contained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Registers(u128);
 
@@ -135,19 +135,19 @@ impl Registers {
         self.0 |= 1u128.checked_shl(register.0).unwrap_or(0);
     }
 
-    /// Whether it is one of them.
+    /// Whether the register is in the set.
     pub fn contains(self, register: RegisterId) -> bool {
         self.0.checked_shr(register.0).is_none_or(|rest| rest & 1 != 0)
     }
 }
 
 impl Effects {
-    /// Whether it reaches any device.
+    /// Whether it accesses any device.
     pub fn has_devices(&self) -> bool {
         !self.device_reads.is_empty() || !self.device_writes.is_empty()
     }
 
-    /// Whether it is known before any device is asked which cells are read, and whether the instruction is left.
+    /// Whether the cells to read, and whether to leave the instruction, are known before any device is asked.
     pub fn is_certain_before_devices(&self, graph: &Graph) -> bool {
         let Some((_, first)) = self.device_reads.first() else { return true };
         let is_before = |value: ValueId| !graph.is_after_answer(value, *first);
@@ -158,21 +158,21 @@ impl Effects {
             })
     }
 
-    /// One bit: whether execution goes on at this address.
+    /// Returns one bit: whether execution continues at this address.
     pub fn goes_to(&self, graph: &mut Graph, pc: u64) -> ValueId {
         let pc = graph.constant(graph.width(self.next), pc);
         graph.binary(BinaryOperator::Equal, self.next, pc)
     }
 
-    /// The cycles after it, given those before it and those of its row.
+    /// Returns the cycles after it, given those before it and those of its row.
     pub fn cycles_after(&self, graph: &mut Graph, before: ValueId, row: u64) -> ValueId {
         let own = graph.plus(self.cycles, row);
         graph.binary(BinaryOperator::Add, before, own)
     }
 }
 
-/// Where every block begins: a graph with the registers, and a state in which each has the value it has at the beginning. A
-/// copy of it takes a small part of what making it does.
+/// Where every block begins: a graph with the registers, and a state in which each has its initial value. Copying this
+/// takes a small part of the time of building it.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// The registers.
@@ -182,7 +182,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// That of an instruction set.
+    /// Builds the start for an instruction set.
     pub fn new(isa: &Isa) -> Start {
         let mut graph = Graph::with_room_for(VALUES);
         let frame = SymbolicState::new(isa, &mut graph);
@@ -191,7 +191,7 @@ impl Start {
 }
 
 impl SymbolicState {
-    /// Every register has the value it has at the beginning, and nothing is known of memory.
+    /// Creates a state in which every register has its initial value, and nothing is known about memory.
     pub fn new(isa: &Isa, graph: &mut Graph) -> SymbolicState {
         let ids = (0..).map(RegisterId).zip(&isa.registers);
         let value = |(id, register): (RegisterId, &lathe_isa::model::Register)| match register.constant {
@@ -201,12 +201,12 @@ impl SymbolicState {
         SymbolicState { registers: ids.map(value).collect(), known: Vec::new(), stores: 0 }
     }
 
-    /// A register is taken to have this value.
+    /// Assumes that a register has this value.
     pub fn assume(&mut self, isa: &Isa, graph: &mut Graph, register: RegisterId, value: u64) {
         self.registers[register.index()] = graph.constant(isa.register(register).width, value);
     }
 
-    /// The content of a cell, if it is known.
+    /// Returns the content of a cell, if it is known.
     fn lookup(&self, graph: &Graph, memory: MemoryId, address: ValueId) -> Option<ValueId> {
         let same = |cell: &&Cell| cell.memory == memory && cell.address == address;
         let cell = self.known.iter().rev().find(same)?;
@@ -223,8 +223,8 @@ impl SymbolicState {
         self.known.retain(|cell| cell.memory != memory || graph.are_distinct(cell.address, address));
     }
 
-    /// What this many cells of the code memory hold from an address on, the first above the others, and what is to be
-    /// read for that.
+    /// Returns the content of this many cells of the code memory from an address on, the first above the others, and
+    /// the loads that this takes.
     pub fn content(&mut self, isa: &Isa, graph: &mut Graph, first: u64, cells: u32) -> (ValueId, Vec<ValueId>) {
         let (memory, described) = (isa.pc.memory, isa.code_memory());
         let mut loads = Vec::new();
@@ -252,33 +252,33 @@ impl SymbolicState {
     }
 }
 
-/// One instruction at its address, all of it specialized to that.
+/// One instruction, all of it specialized to its address.
 #[derive(Clone, Copy, Debug)]
 pub struct Meaning<'a> {
-    /// What the machine does before it, where that [is part of it](Hook::is_part_of_instructions).
+    /// The hook before it, if that [is part of it](Hook::is_part_of_instructions).
     pub hook: Option<&'a Hook>,
     /// What it does.
     pub body: &'a Body,
     /// The address of the instruction that follows it.
     pub next: u64,
-    /// Cells of which an access is left to the reference interpreter.
+    /// Cells of which some accesses are left to the reference interpreter.
     pub reserved: &'a [Reserved],
 }
 
-/// Cells of which some accesses are left to the reference interpreter, because somebody watches them.
+/// Cells of which reads or writes are left to the reference interpreter, because somebody watches them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The memory.
     pub memory: MemoryId,
     /// The cells.
     pub addresses: RangeInclusive<u64>,
-    /// Whether reading one of them is left to it.
+    /// Whether reads of these cells are left to it.
     pub reads: bool,
-    /// Whether writing one of them is.
+    /// Whether writes to these cells are left to it.
     pub writes: bool,
 }
 
-/// Executes an instruction from this frame on. `None` if it must always be left to the reference
+/// Executes an instruction symbolically from this frame on. Returns none if it must always be left to the reference
 /// interpreter.
 pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Meaning) -> Option<Effects> {
     let next = graph.constant(isa.pc.width, meaning.next);
@@ -322,12 +322,12 @@ pub fn execute(isa: &Isa, graph: &mut Graph, frame: &SymbolicState, meaning: &Me
 #[derive(Clone, Default)]
 struct Locals<'a> {
     widths: &'a [Width],
-    /// Their values. They have none until they are assigned, which always comes before they are read.
+    /// Their values; none until assigned, which always comes before they are read.
     values: Vec<Option<ValueId>>,
 }
 
 impl<'a> Locals<'a> {
-    /// Those of a body whose first locals are given.
+    /// Creates the locals of a body, of which the first ones are given.
     fn of(body: &'a Body, given: &[ValueId]) -> Locals<'a> {
         let mut values = vec![None; body.locals.len()];
         values.iter_mut().zip(given).for_each(|(value, given)| *value = Some(*given));
@@ -352,11 +352,12 @@ struct Executor<'a> {
     graph: &'a mut Graph,
     effects: Effects,
     locals: Locals<'a>,
-    /// The condition under which the statement being executed is reached, if not always.
+    /// The condition under which the current statement is reached; none if it always is.
     guard: Option<ValueId>,
-    /// Whether that statement is part of what is done before the instruction.
+    /// Whether the current statement is part of the hook before the instruction.
     is_hook: bool,
-    /// Whether that statement is part of what a mapped address means, which reaches the cells themselves.
+    /// Whether the current statement is part of the meaning of a mapped address, where accesses reach the cells
+    /// themselves.
     is_mapped: bool,
     reserved: &'a [Reserved],
 }
@@ -368,13 +369,13 @@ impl<'a> Executor<'a> {
         self.block(&body.block)
     }
 
-    /// The one bit that a condition on registers gives.
+    /// Executes a condition on registers. Returns its bit.
     fn condition(&mut self, condition: &'a Body) -> Option<ValueId> {
         self.body(condition, &[])?;
         self.value(condition.value.as_ref()?)
     }
 
-    /// What is done before the instruction, where it is due.
+    /// Executes the hook before the instruction, if it is due.
     fn hook(&mut self, hook: &'a Hook) -> Option<()> {
         let due = self.condition(&hook.when)?;
         self.locals = Locals::of(&hook.body, &[]);
@@ -384,8 +385,8 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// Leaves the instruction where something is to be done before the next one. That depends on some
-    /// registers, so it can only become due where one of them changes.
+    /// Leaves the instruction if the hook is due after it. That depends on some registers, so the hook can only become
+    /// due if one of them changes.
     fn leave_if_due(&mut self, before: &SymbolicState) -> Option<()> {
         let Some(hook) = &self.isa.on_step else { return Some(()) };
         let is_changed = |id: RegisterId, _| self.effects.frame.registers[id.index()] != before.registers[id.index()];
@@ -413,7 +414,7 @@ impl<'a> Executor<'a> {
                 let value = self.value(value)?;
                 self.locals.set(*local, value);
             }
-            // Other code is fetched then, which only an engine can see to.
+            // After this, other code is fetched, which only an engine can handle.
             Statement::SetRegister(register, _) if self.isa.banked_by.contains(register) => self.leave()?,
             Statement::SetRegister(register, value) => {
                 self.effects.touched.insert(*register);
@@ -428,7 +429,7 @@ impl<'a> Executor<'a> {
                 let (address, value) = (self.value(address)?, self.value(value)?);
                 self.store(*memory, address, *cells, value)?;
             }
-            // Then the instruction is not executed at all.
+            // If the hook jumps, the instruction is not executed at all.
             Statement::Jump(_) if self.is_hook => self.leave()?,
             Statement::Jump(target) => self.effects.next = self.value(target)?,
             Statement::Cycles(count) => {
@@ -461,8 +462,8 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// An operation of a device, unless only the reference interpreter can do it: it alone knows the time within a
-    /// block, and what comes of a hook.
+    /// Returns the call of a device operation, unless only the reference interpreter can do it: it alone knows the time
+    /// within a block, and what a hook leads to.
     fn device_call(
         &mut self,
         device: DeviceId,
@@ -476,14 +477,15 @@ impl<'a> Executor<'a> {
         Some(Some(DeviceCall { device, operation, arguments: arguments?, guard: self.guard }))
     }
 
-    /// Whether something has been taken away from a device: then nothing can be asked that may have no answer yet.
+    /// Whether something has been consumed from a device. After that, no device can be asked that may have no answer
+    /// yet.
     fn has_consumed(&self) -> bool {
         let consumes =
             |(call, _): &(DeviceCall, ValueId)| self.isa.devices[call.device.index()].kind.consumes(call.operation);
         self.effects.device_reads.iter().any(consumes)
     }
 
-    /// The instruction is left to the reference interpreter whenever this is reached.
+    /// Leaves the instruction to the reference interpreter whenever the current statement is reached.
     fn leave(&mut self) -> Option<()> {
         self.effects.bails.push(Bail::When(self.guard?));
         Some(())
@@ -496,7 +498,7 @@ impl<'a> Executor<'a> {
             None => {}
         }
         let inverse = self.graph.not(condition);
-        // Where one alternative leaves the instruction, the other is all that there is to be done.
+        // If one alternative leaves the instruction, only the other remains to be done.
         match (is_simple(then), is_simple(otherwise)) {
             (true, true) => {}
             (false, false) => return self.leave(),
@@ -521,7 +523,7 @@ impl<'a> Executor<'a> {
         for (local, then) in self.locals.values.iter_mut().zip(locals) {
             *local = match (then, *local) {
                 (Some(then), Some(otherwise)) => Some(self.graph.choose(condition, then, otherwise)),
-                // Only the one alternative goes on to read it.
+                // Only the alternative that assigns the local reads it.
                 (then, otherwise) => then.or(otherwise),
             };
         }
@@ -530,7 +532,7 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// Leaves the instruction under a condition, and else executes a block.
+    /// Leaves the instruction if a condition holds, and else executes a block.
     fn leave_or(&mut self, condition: ValueId, block: &[Statement]) -> Option<()> {
         let left = self.reached(condition);
         match self.graph.as_constant(left) {
@@ -541,7 +543,7 @@ impl<'a> Executor<'a> {
         self.block(block)
     }
 
-    /// One bit: whether the statement being executed is reached and a condition holds.
+    /// Returns one bit: whether the current statement is reached and a condition holds.
     fn reached(&mut self, condition: ValueId) -> ValueId {
         match self.guard {
             Some(outer) => self.graph.and(outer, condition),
@@ -549,7 +551,8 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Cells are values of their own: one may have been written since another was, and each may be known by itself.
+    /// Loads each cell as a value of its own: one may have been written later than another, and each may be known
+    /// separately.
     fn load(&mut self, memory: MemoryId, address: ValueId, cells: u8) -> Option<ValueId> {
         if cells == 1 {
             return self.load_cell(memory, address);
@@ -592,8 +595,8 @@ impl<'a> Executor<'a> {
         Some(value)
     }
 
-    /// Leaves the instruction where it has itself written the cell that it is about to read: its stores
-    /// are done after its loads.
+    /// Leaves the instruction if it has itself written the cell that it is about to read: its stores are done after its
+    /// loads.
     fn leave_if_just_written(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
         for at in 0..self.effects.stores.len() {
             let store = self.effects.stores[at];
@@ -629,13 +632,13 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// What is mapped over an address that is known.
+    /// Returns what is mapped over an address, if the address is known.
     fn known_mapping(&self, memory: MemoryId, address: ValueId) -> Option<&'a Mapping> {
         let address = self.graph.as_constant(address).filter(|_| !self.is_mapped)?;
         self.isa.mapping(memory, address)
     }
 
-    /// Executes what a mapped address means.
+    /// Executes the meaning of a mapped address.
     fn mapped(&mut self, body: &'a Body, given: &[ValueId]) -> Option<Option<ValueId>> {
         let outer = std::mem::take(&mut self.locals);
         self.is_mapped = true;
@@ -649,9 +652,9 @@ impl<'a> Executor<'a> {
         Some(value)
     }
 
-    /// Leaves the instruction where something is mapped over the address.
+    /// Leaves the instruction if something is mapped over the address.
     fn leave_if_mapped(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
-        // What is mapped over an address that is known has been looked for before.
+        // Known addresses have been looked up before.
         if self.is_mapped || self.graph.as_constant(address).is_some() {
             return Some(());
         }
@@ -673,7 +676,7 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// Leaves the instruction where such an access to the cell is reserved.
+    /// Leaves the instruction if such an access to the cell is reserved.
     fn leave_if_reserved(&mut self, memory: MemoryId, address: ValueId, by: fn(&Reserved) -> bool) -> Option<()> {
         let mask = self.graph.width(address).mask();
         let reserved = self.reserved;
@@ -693,7 +696,7 @@ impl<'a> Executor<'a> {
         Some(())
     }
 
-    /// Whether an address lies in a span.
+    /// Returns one bit: whether an address lies in a span.
     fn within(&mut self, address: ValueId, first: u64, last: u64) -> ValueId {
         let width = self.graph.width(address);
         let (least, length) = (self.graph.constant(width, first), self.graph.constant(width, last - first));
@@ -704,8 +707,8 @@ impl<'a> Executor<'a> {
         self.graph.binary(BinaryOperator::LessOrEqual, distance, length)
     }
 
-    /// What an expression gives; nothing where it depends on how the instruction is written, which specialized bodies
-    /// never do.
+    /// Evaluates an expression. Returns none if that depends on how the instruction is written, which specialized
+    /// bodies never do.
     fn value(&mut self, expr: &Expr) -> Option<ValueId> {
         let value = match &expr.kind {
             ExprKind::Constant(value) => self.graph.constant(expr.width, *value),
@@ -761,8 +764,8 @@ fn is_simple(block: &[Statement]) -> bool {
     simple && count <= LONG_ALTERNATIVE
 }
 
-/// Spans of mapped addresses, those that lie close together as one: leaving where nothing is mapped is right too, and
-/// looking once is cheaper than looking twice.
+/// Returns spans of mapped addresses, joining those that lie close together: leaving where nothing is mapped is right
+/// too, and one check is cheaper than two.
 fn rough_spans(isa: &Isa, memory: MemoryId) -> impl Iterator<Item = (u64, u64)> {
     let mut maps = isa.maps.iter().filter(move |mapping| mapping.memory == memory).peekable();
     std::iter::from_fn(move || {
@@ -774,7 +777,7 @@ fn rough_spans(isa: &Isa, memory: MemoryId) -> impl Iterator<Item = (u64, u64)> 
     })
 }
 
-/// The addresses of a memory that have something mapped over them, neighbours joined.
+/// Returns the spans of a memory's addresses that have something mapped over them, adjacent ones joined.
 pub fn mapped_spans(isa: &Isa, memory: MemoryId) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for mapping in isa.maps.iter().filter(|mapping| mapping.memory == memory) {
@@ -819,7 +822,7 @@ instructions {
 }
 "#;
 
-    /// What an instruction at an address does, if it is not left altogether.
+    /// Executes the instruction at an address. Returns none if it is left altogether.
     fn execute_at(code: [u64; 3], pc: u64) -> Option<(Graph, Effects)> {
         let loaded = lathe_isa::load(MACHINE);
         let isa = loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));

@@ -1,9 +1,9 @@
-//! Instructions that a program keeps changing. Some of their cells are *live*: they are read
-//! whenever the instruction is executed, instead of once when it is decoded.
+//! Instructions that a program keeps changing. Some of their cells are *live*: read at every execution, instead of once
+//! when the instruction is decoded.
 //!
-//! Numbers in live cells become loads. All other bits of live cells (opcodes, registers) are
-//! compared with what was decoded, and where they differ the instruction is left to the
-//! reference interpreter. So live cells may be written without anybody watching.
+//! Numbers in live cells become loads. All other bits of live cells (opcodes, registers) are compared with what was
+//! decoded; if they differ, the instruction is left to the reference interpreter. So nobody needs to watch stores to
+//! live cells.
 
 use lathe_base::Width;
 use lathe_isa::Isa;
@@ -30,29 +30,29 @@ impl Cells {
         self.0.checked_shr(cell).is_some_and(|rest| rest & 1 == 1)
     }
 
-    /// Whether there is no cell.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The bits that are in the set, of the first cells up to this number, as bits of a window.
+    /// Returns the window bits of those among the first `count` cells that are in the set.
     pub fn bits(self, cell: Width, count: u32) -> u128 {
         let cells = (0..count).filter(|at| self.contains(*at));
         cells.fold(0, |bits, at| bits | cell_bits(cell, at))
     }
 }
 
-/// The bits of one cell in a window.
+/// Returns the bits of one cell in a window.
 fn cell_bits(cell: Width, at: u32) -> u128 {
     u128::from(cell.mask()) << cell_shift(cell, at)
 }
 
-/// How far the lowest bit of a cell is above the lowest of the window.
+/// Returns how far the lowest bit of a cell is above the lowest of the window.
 fn cell_shift(cell: Width, at: u32) -> u32 {
     128 - (at + 1) * cell.bits()
 }
 
-/// The bits in live cells that must stay as they were decoded.
+/// Returns the bits in live cells that must stay as they were decoded.
 pub fn guarded_bits(isa: &Isa, decoded: &Decoded, live: Cells) -> u128 {
     let instruction = isa.instruction(decoded.instruction);
     let encoding = &instruction.encoding;
@@ -62,8 +62,7 @@ pub fn guarded_bits(isa: &Isa, decoded: &Decoded, live: Cells) -> u128 {
     live.bits(isa.code_memory().cell, encoding.cells) & (!read | encoding.fixed.mask) & !encoding.ignored
 }
 
-/// Whether a field is read when the instruction is executed; which register is meant is decided
-/// when it is decoded.
+/// Whether a field is read when the instruction is executed. Which register it means is decided when it is decoded.
 fn is_read(field: &Field) -> bool {
     !matches!(field.domain, Domain::Registers(_))
 }
@@ -72,8 +71,8 @@ fn segment_bits(segment: &Segment) -> u128 {
     u128::from(segment.width.mask()) << segment.shift
 }
 
-/// The meaning of an instruction at this place, with its live cells read when it is executed.
-/// `window` is what was decoded.
+/// Returns the meaning of an instruction at this place, with its live cells read when it is executed. `window` is what
+/// was decoded.
 pub fn patched(isa: &Isa, decoded: &Decoded, location: Location, window: u128, live: Cells) -> Body {
     let instruction = isa.instruction(decoded.instruction);
     let reading = Reading {
@@ -117,7 +116,7 @@ impl Reading {
         self.locals().map(load).collect()
     }
 
-    /// The bits of an operand; nothing if none of them is in a live cell.
+    /// Returns the bits of an operand; none if no bit of it is in a live cell.
     fn operand(&self, field: &Field, segments: &[Segment], decoded: u64) -> Option<Expr> {
         let mut value = None;
         for segment in segments {
@@ -131,8 +130,8 @@ impl Reading {
         value
     }
 
-    /// Statements that leave the instruction where it is not the one decoded any more. Halting
-    /// stands for leaving: engines that lower bodies leave it to the reference interpreter.
+    /// Returns statements that leave the instruction if it is no longer the one decoded. They halt instead: engines
+    /// that lower bodies leave halting to the reference interpreter.
     fn leave_if_changed(&self, encoding: &Encoding, window: u128, guarded: u128) -> Block {
         let decoded = Cube { mask: guarded, value: window & guarded };
         let changed = self.differs(decoded);
@@ -147,7 +146,7 @@ impl Reading {
         conditions.map(leave).collect()
     }
 
-    /// Whether the live cells are outside a set; nothing if the set says nothing of them.
+    /// Returns whether the live cells are outside a set; none if the set says nothing about them.
     fn differs(&self, cube: Cube) -> Option<Expr> {
         let cells = self.locals().filter_map(|(at, local)| {
             let part = |bits: u128| self.cell.wrap((bits >> cell_shift(self.cell, at)) as u64);
@@ -160,8 +159,8 @@ impl Reading {
     }
 }
 
-/// The bits that a segment has in a cell: their lowest bit in the cell, their lowest bit in the
-/// operand, and how many there are.
+/// Returns the bits of a segment that lie in a cell: their lowest bit in the cell, their lowest bit in the operand, and
+/// how many there are.
 fn overlap(segment: &Segment, cell_shift: u32, cell: Width) -> Option<(u32, u32, Width)> {
     let bottom = segment.shift.max(cell_shift);
     let top = (segment.shift + segment.width.bits()).min(cell_shift + cell.bits());
@@ -169,7 +168,7 @@ fn overlap(segment: &Segment, cell_shift: u32, cell: Width) -> Option<(u32, u32,
     Some((bottom - cell_shift, segment.low + bottom - segment.shift, width))
 }
 
-/// What the meaning sees for these bits: [`Field::value`], as an expression.
+/// Returns what the meaning sees for these bits: [`Field::value`], as an expression.
 fn value_of(field: &Field, bits: Expr, location: Location) -> Expr {
     let Domain::Number(numeric) = &field.domain else { return bits };
     let width = location.width;

@@ -1,8 +1,8 @@
-//! Between which two numbers a value lies: enough to know that an index of one byte stays within
-//! its 256 cells, and that nothing is mapped there.
+//! The interval that a value lies in: enough to know that an index of one byte stays within its 256 cells, and that
+//! nothing is mapped there.
 //!
-//! Intervals of unsigned numbers, because addresses are. What single bits are known is not
-//! followed; slices and joins of the graph say that already.
+//! Intervals of unsigned numbers, because addresses are unsigned. Known bits are not tracked; slices and joins in the
+//! graph express those already.
 
 use lathe_base::Width;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
@@ -17,37 +17,37 @@ pub struct Range {
 }
 
 impl Range {
-    /// One number.
+    /// Returns the range of one number.
     pub fn of(number: u64) -> Range {
         Range { least: number, greatest: number }
     }
 
-    /// Every number of this width.
+    /// Returns the range of every number of this width.
     pub fn all(width: Width) -> Range {
         Range { least: 0, greatest: width.mask() }
     }
 
-    /// The number, if there is but one.
+    /// Returns the number, if there is only one.
     pub fn only(self) -> Option<u64> {
         (self.least == self.greatest).then_some(self.least)
     }
 
-    /// Whether no number is in both.
+    /// Whether the ranges have no number in common.
     pub fn is_apart_from(self, other: Range) -> bool {
         self.greatest < other.least || other.greatest < self.least
     }
 
-    /// Whether the number is in it.
+    /// Whether the range contains a number.
     pub fn contains(self, number: u64) -> bool {
         (self.least..=self.greatest).contains(&number)
     }
 
-    /// The numbers of both, and those between them.
+    /// Returns the numbers of both ranges, and those between them.
     pub fn or(self, other: Range) -> Range {
         Range { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
     }
 
-    /// The results of an operator for operands of this width.
+    /// Returns the results of an operator for operands of this width.
     pub fn unary(operator: UnaryOperator, width: Width, x: Range) -> Range {
         match operator {
             UnaryOperator::Not => Range { least: width.mask() - x.greatest, greatest: width.mask() - x.least },
@@ -55,7 +55,7 @@ impl Range {
         }
     }
 
-    /// The results of an operator for left operands of this width.
+    /// Returns the results of an operator for left operands of this width.
     pub fn binary(operator: BinaryOperator, width: Width, x: Range, y: Range) -> Range {
         use BinaryOperator::*;
         match operator {
@@ -101,7 +101,7 @@ impl Range {
     fn plus(self, other: Range, width: Width) -> Range {
         match (self.least.checked_add(other.least), self.greatest.checked_add(other.greatest)) {
             (Some(least), Some(greatest)) => Range { least, greatest }.wrapped(width),
-            // Beyond 64 bits, as all sums of the operands are or not.
+            // All sums of the operands exceed 64 bits.
             (None, None) => Range {
                 least: self.least.wrapping_add(other.least),
                 greatest: self.greatest.wrapping_add(other.greatest),
@@ -122,7 +122,7 @@ impl Range {
         }
     }
 
-    /// The low bits of each number: an interval still where none or all of them lose the same.
+    /// Truncates each number to a width. The result is still an interval if all numbers lose the same upper bits.
     fn wrapped(self, width: Width) -> Range {
         let above = |number: u64| number & !width.mask();
         if above(self.least) == above(self.greatest) {
@@ -132,17 +132,17 @@ impl Range {
         }
     }
 
-    /// The bits of each number from `low` up.
+    /// Returns the bits of each number from `low` up.
     pub fn slice(self, low: u32, width: Width) -> Range {
         Range { least: self.least >> low, greatest: self.greatest >> low }.wrapped(width)
     }
 
-    /// The numbers of the first above `bits` bits with those of the second.
+    /// Joins each number, as the upper part, with each of a second range of `bits` bits.
     pub fn join(self, low: Range, bits: u32) -> Range {
         Range { least: self.least << bits | low.least, greatest: self.greatest << bits | low.greatest }
     }
 
-    /// The numbers of this width with copies of their sign above, in another width.
+    /// Extends each number with copies of its sign, from one width to another.
     pub fn sign_extend(self, from: Width, to: Width) -> Range {
         let extend = |number: u64| to.wrap(from.signed(number) as u64);
         if (self.least < from.sign_bit()) == (self.greatest < from.sign_bit()) {
@@ -153,7 +153,7 @@ impl Range {
     }
 }
 
-/// All bits up to the highest that is set.
+/// Returns a number with all bits set up to the highest that is set in this one.
 fn ones_up_to(number: u64) -> u64 {
     u64::MAX.checked_shr(number.leading_zeros()).unwrap_or(0)
 }
@@ -167,7 +167,7 @@ mod tests {
         Width::new(bits).unwrap()
     }
 
-    /// Every interval of numbers of this width.
+    /// Returns every interval of numbers of this width.
     fn ranges(width: Width) -> impl Iterator<Item = Range> {
         (0..=width.mask()).flat_map(move |least| (least..=width.mask()).map(move |greatest| Range { least, greatest }))
     }

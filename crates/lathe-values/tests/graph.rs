@@ -1,7 +1,7 @@
-//! Whatever a graph makes of the values it is asked for, they are what they are meant to be.
+//! However a graph simplifies the values it is asked for, they are what they are meant to be.
 //!
-//! Values are put together at random. What each should be is computed beside the graph, for several
-//! contents of the registers, and compared with what the graph says.
+//! Values are combined at random. The test computes what each should be without the graph, for several contents of the
+//! registers, and compares that with what the graph says.
 
 use lathe_base::Width;
 use lathe_isa::model::RegisterId;
@@ -9,15 +9,15 @@ use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_tests::random::Random;
 use lathe_values::{Graph, Node, ValueId};
 
-/// Graphs that are made.
+/// How many graphs are built.
 const GRAPHS: u64 = 15_000;
-/// Values of each.
+/// How many values each has.
 const VALUES: usize = 60;
-/// Contents of the registers that are tried on each.
+/// How many contents of the registers are tried on each.
 const SAMPLES: usize = 12;
 const WIDTHS: [u64; 12] = [1, 2, 3, 4, 5, 8, 9, 12, 16, 24, 32, 64];
 
-/// Often a number that something special is done for.
+/// Returns a number, often one that gets special treatment.
 fn number(random: &mut Random, width: Width) -> u64 {
     let number = match random.below(6) {
         0 => 0,
@@ -30,7 +30,7 @@ fn number(random: &mut Random, width: Width) -> u64 {
     width.wrap(number)
 }
 
-/// A value of the graph, and what it should be.
+/// A value of the graph, and what it should be in each sample.
 #[derive(Clone, Copy, Debug)]
 struct Value {
     id: ValueId,
@@ -40,17 +40,17 @@ struct Value {
 
 struct Maker {
     random: Random,
-    /// The few widths and operators that a graph has, so that they come together in many ways.
+    /// The few widths and operators that a graph has, so that they meet in many combinations.
     widths: Vec<Width>,
     operators: Vec<BinaryOperator>,
     graph: Graph,
     values: Vec<Value>,
-    /// What is in each register in each of the samples.
+    /// The content of each register in each sample.
     registers: Vec<[u64; SAMPLES]>,
 }
 
 impl Maker {
-    /// One with a few registers.
+    /// Creates a maker with a few registers.
     fn new(seed: u64) -> Maker {
         let mut random = Random(seed);
         let widths = (0..3).map(|_| Width::new(*random.pick(&WIDTHS)).expect("a width")).collect();
@@ -71,7 +71,7 @@ impl Maker {
         *self.random.pick(&self.widths)
     }
 
-    /// One of the values there are; seldom a number.
+    /// Returns one of the existing values, or sometimes a number.
     fn any(&mut self) -> Value {
         if self.random.below(6) == 0 {
             let width = self.width();
@@ -85,7 +85,7 @@ impl Maker {
         Value { id: self.graph.constant(width, number), width, wanted: [number; SAMPLES] }
     }
 
-    /// A value of a width: one that is there, a number, or one that is brought to it.
+    /// Returns a value of this width: an existing one, a number, or one that is resized.
     fn like(&mut self, width: Width) -> Value {
         let same: Vec<Value> = self.values.iter().filter(|value| value.width == width).copied().collect();
         match self.random.below(3) {
@@ -122,8 +122,7 @@ impl Maker {
         Value { id: self.graph.join(x.id, y.id), width, wanted: both(&x, &y, |high, low| high << y.width.bits() | low) }
     }
 
-    /// A sum that was done digit by digit: the lower digit of a byte in a sum of its own, the upper one added
-    /// in its place.
+    /// Builds a sum digit by digit: the lower digit of a byte in a sum of its own, the upper one added in its place.
     fn digits(&mut self) -> Value {
         let [nibble, byte, word] = [4, 8, 16].map(|bits| Width::new(bits).expect("a width"));
         let number = self.like(byte);
@@ -150,7 +149,7 @@ impl Maker {
         self.add(sum, upper)
     }
 
-    /// Logic of two values that is made of NANDs only.
+    /// Builds logic of two values from NANDs only.
     fn nands(&mut self) -> Value {
         let x = self.any();
         let mut made = vec![x, self.like(x.width)];
@@ -163,7 +162,7 @@ impl Maker {
         *self.random.pick(&made[2..])
     }
 
-    /// A new value from those there are.
+    /// Builds a new value from the existing ones.
     fn make(&mut self) -> Value {
         let x = self.any();
         match self.random.below(12) {
@@ -197,7 +196,7 @@ impl Maker {
         }
     }
 
-    /// What the graph says a value is, in one of the samples.
+    /// Returns what the graph says a value is in one sample.
     fn found(&self, id: ValueId, sample: usize) -> u64 {
         let (width, of) = (self.graph.width(id), |id| self.found(id, sample));
         match self.graph.node(id) {

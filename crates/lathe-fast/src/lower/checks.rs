@@ -8,11 +8,11 @@ use crate::ops::{Code, MARKS_IN_A_WORD, Op};
 use crate::wide::wide_store;
 
 impl Lowering<'_> {
-    /// The conditions to leave one instruction to the reference interpreter, which all leave the block in the
-    /// same way, and its stores.
+    /// Lowers the conditions to leave one instruction to the reference interpreter, which share an exit, and its
+    /// stores.
     pub(super) fn bails_and_stores(&mut self, effects: &Effects, leaving: &Leaving) -> Option<()> {
         if !effects.device_reads.is_empty() {
-            // Nothing may leave the instruction once a device was asked, not even a store.
+            // Once a device has been asked, nothing else may leave the instruction, not even a store.
             let exit = self.exit(leaving)?;
             self.mapped.clear();
             effects.bails.iter().try_for_each(|bail| self.bail(bail, exit))?;
@@ -40,7 +40,7 @@ impl Lowering<'_> {
         stores.iter().try_for_each(|store| self.store(store))
     }
 
-    /// The store of an instruction that this checks and that may come before all others.
+    /// Returns the store that this condition checks, if it may come before all others of the instruction.
     fn checked_by(&self, bail: &Bail, stores: &[Store]) -> Option<usize> {
         let Bail::Marked(address, None) = bail else { return None };
         let code = self.isa.pc.memory;
@@ -53,7 +53,7 @@ impl Lowering<'_> {
     fn bail(&mut self, bail: &Bail, exit: u16) -> Option<()> {
         match bail {
             Bail::When(condition) => self.leave_if(*condition, true, exit),
-            // One look at the marks answers that for all that is mapped over the code memory.
+            // One check of the marks covers everything that is mapped over the code memory.
             Bail::Mapped { memory, address, condition } => match self.graph.base_and_offset(*address) {
                 (Some(base), offset)
                     if *memory == self.isa.pc.memory && !self.isa.code_memory().has_wide_addresses() =>
@@ -105,7 +105,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether what a second operation looks up lies beside what the first does, so that one may look for both.
+/// Whether a second operation checks a cell beside those of the first, so that one operation can check all of them.
 fn extends(first: &Op, second: &Op) -> bool {
     let is_same = first.code == second.code && first.x == second.x && first.exit == second.exit;
     let is_beside = first.extra + u64::from(first.z) == second.extra || second.extra + 1 == first.extra;

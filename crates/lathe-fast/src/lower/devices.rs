@@ -7,7 +7,8 @@ use crate::ops::{Code, Op};
 use crate::outside;
 
 impl Lowering<'_> {
-    /// Asks devices, in an instruction that this many came before; where one has no answer yet, the block is left.
+    /// Emits the operations that ask devices, in an instruction that `before` others of the block precede. They leave
+    /// the block if a device has no answer yet.
     pub(super) fn device_reads(&mut self, effects: &Effects, exit: u16, before: u8) -> Option<()> {
         for (call, answer) in &effects.device_reads {
             let into = self.temporary()?;
@@ -19,7 +20,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Tells devices what they are told by an instruction that this many came before.
+    /// Emits the operations that tell devices something, in an instruction that `before` others of the block precede.
     pub(super) fn device_writes(&mut self, effects: &Effects, before: u8) -> Option<()> {
         for call in &effects.device_writes {
             let op = self.device_call(call, before)?;
@@ -28,7 +29,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Hands over the arguments; the operation that uses them must follow.
+    /// Emits the arguments of a call; the operation that uses them must follow.
     fn device_call(&mut self, call: &DeviceCall, before: u8) -> Option<impl FnOnce(Code) -> Op + use<>> {
         let z = outside::number(self.isa, call.device, call.operation)?;
         let x = match call.guard {

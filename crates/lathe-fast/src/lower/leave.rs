@@ -1,4 +1,4 @@
-//! How a block is left: at its end, behind a branch, or before an instruction that must be interpreted.
+//! How a block is left: at its end, after a branch, or before an instruction that must be interpreted.
 
 use lathe_isa::model::RegisterId;
 use lathe_isa::operators::BinaryOperator;
@@ -10,7 +10,7 @@ use crate::fuse::{fuse_writes, leaves};
 use crate::ops::{Code, Op, REGISTERS, Slot};
 use crate::pairs::pair_up;
 
-/// How a block is left, and with what.
+/// How a block is left, and in which state.
 pub(super) struct Leaving<'a> {
     pub(super) frame: &'a SymbolicState,
     pub(super) cycles: Option<ValueId>,
@@ -19,19 +19,19 @@ pub(super) struct Leaving<'a> {
     pub(super) way: Way,
 }
 
-/// Where execution goes on.
+/// Where execution continues.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     /// The instruction at this address is interpreted.
     Interpret(u64),
     /// At this address.
     Goto(u64),
-    /// As the block ends, whose last instruction is at this address.
+    /// Wherever the end of the block leads; its last instruction is at this address.
     End(WayOn, u64),
 }
 
 impl Lowering<'_> {
-    /// Leaves the block for the one that assumes nothing where an assumption of it does not hold.
+    /// Emits checks of the assumptions of the block, which leave for the careful block if one does not hold.
     pub(super) fn assume(&mut self, block: &Block) -> Option<()> {
         for (register, extra) in block.assumptions() {
             let x = Slot::try_from(register.index()).ok()?;
@@ -48,7 +48,7 @@ impl Lowering<'_> {
         self.leave_if(side.condition, side.when, exit)
     }
 
-    /// Leaves where the condition is 1, or where it is 0.
+    /// Emits an operation that leaves if the condition is 1 (`when` is true) or 0 (`when` is false).
     pub(super) fn leave_if(&mut self, condition: ValueId, when: bool, exit: u16) -> Option<()> {
         let (op, inverse) = self.condition(condition, true)?;
         let [leave_if, leave_unless] = match op.code {
@@ -63,8 +63,8 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The operations for leaving the block from here on, which come after all others. Values that are
-    /// computed there are not there for the rest of the block.
+    /// Emits the operations for leaving the block here, which come after all others. Values computed there are not
+    /// available to the rest of the block. Returns the number of the exit.
     pub(super) fn exit(&mut self, leaving: &Leaving) -> Option<u16> {
         let spare = std::mem::take(&mut self.spare);
         let ops = std::mem::replace(&mut self.ops, spare);
@@ -85,7 +85,7 @@ impl Lowering<'_> {
         u16::try_from(self.exits.len() - 1).ok()
     }
 
-    /// Does what is still to be done, writes the registers, and goes on.
+    /// Emits the pending stores, the writes of the registers, and the operation that continues elsewhere.
     pub(super) fn finish(&mut self, leaving: &Leaving) -> Option<()> {
         self.store_pending(None)?;
         let cycles = self.cycles(leaving.cycles)?;
@@ -96,7 +96,7 @@ impl Lowering<'_> {
             sources.push(self.slot(*value)?);
         }
         let mut end = self.end(leaving)?;
-        // A register that is copied or tested is saved if it gets a new value before that.
+        // A register that is copied or tested is saved first, if it gets a new value before that.
         let tested = tested_slots(&mut end).into_iter();
         for source in sources.iter_mut().chain(tested) {
             if is_changed(*source) {
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Lets the block take the cycles that depend on something; gives those that it always takes.
+    /// Emits operations for the cycles that depend on something. Returns those that the block always takes.
     fn cycles(&mut self, cycles: Option<ValueId>) -> Option<u64> {
         let Some(cycles) = cycles else { return Some(0) };
         match self.graph.node(cycles) {
@@ -140,7 +140,8 @@ impl Lowering<'_> {
         Some(0)
     }
 
-    /// Takes so many cycles where the condition is 1, else so many others; gives those it takes in any case.
+    /// Emits an operation so that the block takes `yes` cycles if the condition is 1, else `no`. Returns those that it
+    /// takes in any case.
     fn cycles_if(&mut self, condition: ValueId, yes: u64, no: u64) -> Option<u64> {
         let extra = yes.wrapping_sub(no);
         let op = match self.graph.node(condition) {
@@ -153,7 +154,8 @@ impl Lowering<'_> {
         Some(no)
     }
 
-    /// The end of a block takes the cycles that the block always takes, if it has room for them.
+    /// Adds the cycles that the block always takes to the operation at its end, if that has room for them; else emits
+    /// one.
     fn take_cycles(&mut self, cycles: u64, end: &mut Op) {
         match u16::try_from(cycles) {
             Ok(cycles) if end.code != Code::Interpret => end.exit = cycles,
@@ -185,7 +187,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The operations of the block, and after them those for leaving it.
+    /// Returns the operations of the block, followed by those of its exits.
     pub(super) fn together(self) -> Option<Vec<Op>> {
         let mut ops = self.ops;
         let own = ops.len();
@@ -198,7 +200,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The registers that change on the way to a frame, with their new values.
+/// Returns the registers that change on the way to a frame, with their new values.
 fn changed_registers(before: &SymbolicState, frame: &SymbolicState) -> Vec<(RegisterId, ValueId)> {
     let ids = (0..).map(RegisterId).zip(frame.registers.iter().copied());
     let mut changed = Vec::with_capacity(frame.registers.len());
@@ -206,7 +208,7 @@ fn changed_registers(before: &SymbolicState, frame: &SymbolicState) -> Vec<(Regi
     changed
 }
 
-/// The slots that the end of a block looks at.
+/// Returns the slots that the last operation of a block tests.
 fn tested_slots(end: &mut Op) -> Vec<&mut Slot> {
     match end.code {
         Code::BranchIfEqual | Code::BranchIfLess => vec![&mut end.x, &mut end.y],

@@ -1,4 +1,4 @@
-//! Cells: how they are reached, read and written, one at a time or several together.
+//! Cells: how they are addressed, read and written, one at a time or several together.
 
 use lathe_isa::model::MemoryId;
 use lathe_values::{Node, Store, ValueId};
@@ -7,7 +7,7 @@ use super::Lowering;
 use crate::ops::{Code, NEAR_MEMORIES, Op, Shape, Slot};
 use crate::wide::{Cells, WideStore, WideValue};
 
-/// An address as an operation has it.
+/// An address in the form in which an operation takes it.
 pub(super) struct Address {
     pub(super) form: Form,
     pub(super) x: Slot,
@@ -20,7 +20,7 @@ pub(super) struct Address {
 pub(super) enum Keeping {
     Bytes,
     Words,
-    /// Not at hand.
+    /// Not near.
     Far,
 }
 
@@ -50,8 +50,8 @@ impl Lowering<'_> {
         Some(Op { x, y: low, z: memory.index() as u8, extra, ..Op::new(code) })
     }
 
-    /// An address in a form that memories kept like this are reached with. One that is not in a slot yet
-    /// needs none where the operation can make it.
+    /// Returns an address in a form for memories kept like this. An address that is not in a slot yet needs none if the
+    /// operation can compute it.
     pub(super) fn address(&mut self, address: ValueId, keeping: Keeping, joined: bool) -> Option<Address> {
         let mask = self.graph.width(address).mask();
         let fresh = self.slots[address.index()].is_none() && keeping != Keeping::Far;
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Reads the cells that an instruction reads, because stores may change them afterwards.
+    /// Emits the loads of an instruction now, because later stores may change the cells.
     pub(super) fn loads(&mut self, loads: &[ValueId]) -> Option<()> {
         for load in loads.iter().filter(|load| self.uses[load.index()] > 0).copied().collect::<Vec<_>>() {
             if let Node::Load(memory, address, _) = self.graph.node(load) {
@@ -92,7 +92,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Reads a word at once, with the first of its cells.
+    /// Emits the load of a word as a whole, when the first of its cells is loaded.
     fn load_word(&mut self, word: ValueId, cells: &Cells) -> Option<()> {
         if self.slots[word.index()].is_none() {
             self.store_pending(Some(cells.memory))?;
@@ -105,7 +105,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// An operation on neighbouring cells.
+    /// Returns an operation on adjacent cells.
     fn wide(&mut self, code: Code, cells: &Cells) -> Option<Op> {
         let mask = self.graph.width(cells.base).mask();
         let (x, extra) = (self.slot(cells.base)?, mask << 32 | cells.offset);
@@ -113,7 +113,7 @@ impl Lowering<'_> {
         Some(Op { x, z: cells.memory.index() as u8, exit: shape.0, extra, ..Op::new(code) })
     }
 
-    /// The stores of an instruction and the checks of their cells at once.
+    /// Emits the stores of an instruction and the checks of their cells as one operation.
     pub(super) fn store_wide(&mut self, store: &WideStore, exit: u16) -> Option<()> {
         let y = match store.value {
             WideValue::Number(number) => self.number(number)?,
@@ -139,7 +139,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Does the stores that a load might have to see.
+    /// Emits the pending stores that a load might have to see.
     fn store_before_load(&mut self, memory: MemoryId, address: ValueId) -> Option<()> {
         if self.pending.iter().any(|store| store.may_reach(self.graph, memory, address)) {
             self.store_pending(Some(memory))?;
@@ -147,7 +147,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Does the stores that were put off, all or those into one memory.
+    /// Emits the pending stores, all or those into one memory.
     pub(super) fn store_pending(&mut self, memory: Option<MemoryId>) -> Option<()> {
         let is_due = |store: &Store| memory.is_none_or(|memory| store.memory == memory);
         let (due, later) = std::mem::take(&mut self.pending).into_iter().partition(is_due);
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// A store into the code memory, and the check of its cell.
+    /// Emits a store into the code memory and the check of its cell as one operation.
     pub(super) fn store_unmarked(&mut self, store: &Store, exit: u16) -> Option<()> {
         let y = self.slot(store.value)?;
         let keeping = self.keeping(store.memory);

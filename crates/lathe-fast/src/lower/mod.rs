@@ -1,4 +1,4 @@
-//! From a block to operations.
+//! Lowers blocks to operations.
 
 mod checks;
 mod devices;
@@ -16,13 +16,13 @@ use super::ops::{EntryId, Op, REGISTERS, Slot};
 use super::wide::{Words, words};
 use leave::{Leaving, Way};
 
-/// What addresses and computed jumps are called in operations.
+/// The numbers that operations use for addresses and computed jumps.
 pub(super) trait Names {
-    /// The entry of an address.
+    /// Returns the entry of an address.
     fn entry(&mut self, address: u64) -> EntryId;
-    /// The entry of an address for a block that assumes nothing.
+    /// Returns the entry of an address for a block that assumes nothing.
     fn careful_entry(&mut self, address: u64) -> EntryId;
-    /// The computed jump at an address.
+    /// Returns the number of the computed jump at an address.
     fn jump(&mut self, address: u64) -> u32;
 }
 
@@ -66,7 +66,7 @@ pub(super) fn lower(isa: &Isa, block: &Block, names: &mut dyn Names, constants: 
     lowering.together()
 }
 
-/// How often each value is used, wherever the block is left.
+/// Counts how often each value is used, wherever the block is left.
 fn uses(block: &Block) -> Vec<u32> {
     let mut uses = vec![0; block.graph.len()];
     let mut see = |value: ValueId| uses[value.index()] += 1;
@@ -91,7 +91,7 @@ fn uses(block: &Block) -> Vec<u32> {
         WayOn::Branch(value, ..) | WayOn::Jump(value) => see(value),
         WayOn::Goto(..) => {}
     }
-    // Operands come before what is made from them, so one pass backwards reaches all.
+    // Operands come before the values made from them, so one backward pass reaches all.
     for value in block.graph.ids().rev() {
         if uses[value.index()] > 0 {
             block.graph.operands(value).for_each(|operand| uses[operand.index()] += 1);
@@ -107,7 +107,7 @@ struct Lowering<'a> {
     /// How often each value is used.
     uses: Vec<u32>,
     words: Words,
-    /// Where each value is, once it has been computed.
+    /// The slot of each value that has been computed.
     slots: Vec<Option<Slot>>,
     /// The values that have been computed, in order.
     trail: Vec<ValueId>,
@@ -119,13 +119,12 @@ struct Lowering<'a> {
     pending: Vec<Store>,
     /// What is mapped over the code memory.
     spans: Vec<(u64, u64)>,
-    /// Addresses of the instruction that were looked up there, as values plus numbers.
+    /// Addresses of the current instruction already checked against `spans`, as base and offset.
     mapped: Vec<(ValueId, u64)>,
     ops: Vec<Op>,
-    /// Where the operations for leaving the block here and there begin among all of them. While it is lowered,
-    /// operations that may leave it have the number of one of these.
+    /// Where each exit begins in `exit_ops`. Until the block is complete, `exit` of an operation is an index into this.
     exits: Vec<usize>,
     exit_ops: Vec<Op>,
-    /// None, but room for some.
+    /// Empty; keeps an allocation for reuse.
     spare: Vec<Op>,
 }

@@ -1,5 +1,5 @@
-//! Whether a sum or a difference has overflowed. Machines that have a flag for that mostly find it by comparing signs:
-//! that of one value with those of two others. Bit by bit that takes four operations.
+//! Whether a sum or a difference has overflowed. Most machines with a flag for that compute it by comparing signs: that
+//! of one value with those of two others. As logic on all bits, that takes four operations.
 
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_values::{Node, ValueId};
@@ -7,24 +7,24 @@ use lathe_values::{Node, ValueId};
 use super::Lowering;
 use crate::ops::{Code, Op};
 
-/// One value beside two others.
+/// One value compared with two others.
 struct Beside {
     x: ValueId,
     y: ValueId,
     z: ValueId,
-    /// Whether it is where `x` and `y` are the same that counts.
+    /// Whether the bits count in which `x` and `y` are the same, not those in which they differ.
     same: bool,
 }
 
 impl Lowering<'_> {
-    /// One bit of a value that says where one value differs from two others, or from the second of them only.
+    /// Lowers one bit of a value that says where one value differs from two others, or only from the second of them.
     pub(super) fn differs_from_both(&mut self, both: ValueId, bit: u32) -> Option<Op> {
         let Beside { x, y, z, same } = self.beside(both)?;
         let (x, y, z) = (self.slot(x)?, self.slot(y)?, self.slot(z)?);
         Some(Op { x, y, z, exit: bit as u16, extra: u64::from(same) << bit, ..Op::new(Code::DiffersFromBoth) })
     }
 
-    /// Whether a value is of this kind.
+    /// Whether a value says where one value differs from two others, or only from the second of them.
     pub(super) fn is_beside(&self, both: ValueId) -> bool {
         self.beside(both).is_some()
     }
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         Some(Beside { x, y, z, same })
     }
 
-    /// Two values, if the bits of this one say where they differ, or where they are the same.
+    /// Returns two values, if the bits of this one say where they differ (false) or where they are the same (true).
     fn compared(&self, id: ValueId) -> Option<(ValueId, ValueId, bool)> {
         match self.graph.node(id) {
             Node::Binary(BinaryOperator::Xor, x, y) => Some((x, y, false)),

@@ -1,4 +1,4 @@
-//! Values: which operation computes each, and in which slot it is then.
+//! Values: which operation computes each, and which slot it gets.
 
 use lathe_base::Width;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
@@ -9,7 +9,7 @@ use crate::constants::CONSTANTS;
 use crate::ops::{Code, Op, REGISTERS, SLOTS, Slot};
 
 impl Lowering<'_> {
-    /// The slot of a value, which is computed if it was not yet.
+    /// Returns the slot of a value, which is computed if it has none yet.
     pub(super) fn slot(&mut self, id: ValueId) -> Option<Slot> {
         if let Some(slot) = self.slots[id.index()] {
             return Some(slot);
@@ -25,7 +25,7 @@ impl Lowering<'_> {
         Some(slot)
     }
 
-    /// A slot with a number.
+    /// Returns a slot that holds this number.
     pub(super) fn number(&mut self, value: u64) -> Option<Slot> {
         if let Some(slot) = self.constants.slot(value) {
             return Some(slot);
@@ -35,7 +35,7 @@ impl Lowering<'_> {
         Some(into)
     }
 
-    /// A slot for a value, if there is still room.
+    /// Returns a new slot for a value, if there is still room.
     pub(super) fn temporary(&mut self) -> Option<Slot> {
         self.temporaries += 1;
         (self.temporaries <= SLOTS - CONSTANTS).then_some((self.temporaries - 1) as Slot)
@@ -65,7 +65,7 @@ impl Lowering<'_> {
                 Op { x: self.slot(x)?, y: self.slot(y)?, z: self.slot(condition)?, ..Op::new(Code::Choose) }
             }
             Node::Register(register) => Op { extra: register.index() as u64, ..Op::new(Code::GetRegister) },
-            // What a device answers is there when it has been asked.
+            // An answer gets its slot when its device is asked.
             Node::Constant(_) | Node::ZeroExtend(_) | Node::Answer(_) => return None,
         };
         let into = self.temporary()?;
@@ -73,7 +73,8 @@ impl Lowering<'_> {
         Some(into)
     }
 
-    /// `high` above `low`. Where `high` is a part of another value, the same operation takes that part.
+    /// Lowers `high` above `low`. If `high` is a part of another value, the same operation takes that part where it
+    /// can.
     fn join(&mut self, high: ValueId, low: ValueId) -> Option<Op> {
         let count = self.graph.width(low).bits();
         let mask = self.graph.width(high).mask();
@@ -143,7 +144,8 @@ impl Lowering<'_> {
         Some(Op { x, y: self.slot(y)?, z: 64 - operands.bits() as u8, extra, ..Op::new(code) })
     }
 
-    /// How a condition is tested, and whether it is the inverse that is; with a number, if it may be.
+    /// Returns an operation that tests a condition, and whether it tests the inverse. It compares with a number only if
+    /// `number` allows that.
     pub(super) fn condition(&mut self, condition: ValueId, number: bool) -> Option<(Op, bool)> {
         use BinaryOperator::{Equal, Less, LessOrEqual, Unequal};
         let test = |code, x, y| Op { x, y, ..Op::new(code) };

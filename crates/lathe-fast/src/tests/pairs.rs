@@ -1,4 +1,4 @@
-//! Pairs of operations that follow one another: each is made somewhere, and does what both do.
+//! Pairs of operations that follow one another: each is made somewhere, and does what its two operations do.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ instructions {
 }
 "#;
 
-/// Programs, where the stack pointer is, and pairs that are in them.
+/// Programs, the stack pointer, and pairs that the programs contain.
 const PROGRAMS: &[(&[u64], u64, &[Code])] = &[
     (&[0x01, 0x80, 0x02, 0x10, 0, 0], 0, &[Code::MoveThenMove]),
     (&[0x07, 0x10, 0, 0], 0, &[Code::SliceThenJoin]),
@@ -53,7 +53,8 @@ const PROGRAMS: &[(&[u64], u64, &[Code])] = &[
     (&[0x0A, 0, 2, 0x0B, 0x10, 0, 0], 0, &[Code::StoreUnmarkedOffsetThenStoreOffset]),
     (&[0x0B, 0x10, 0, 0], 0, &[Code::JoinThenAddNumber]),
     (&[0x0C, 0x10, 0, 0], 0xEFE0, &[Code::LoadOffsetUnmapped, Code::AddNumberThenGoto]),
-    // What is mapped is in the first half of a word, in the second, and a word goes on where the memory begins.
+    // The mapped address is the first half of a word, then the second; then a word wraps to the beginning of the
+    // memory.
     (&[0x0D, 0x10, 0, 0], 0xEFE1, &[Code::LoadWideUnmapped]),
     (&[0x0D, 0x10, 0, 0], 0xEFE0, &[Code::LoadWideUnmapped]),
     (&[0x0D, 0x10, 0, 0], 0xFFF1, &[Code::LoadWideUnmapped]),
@@ -76,7 +77,7 @@ fn pairs_do_what_their_operations_do() {
     assert!(missing.is_empty(), "{missing:x?}");
 }
 
-/// Without anything mapped, what is read is compared at once with where the jump comes from.
+/// If nothing is mapped, a loaded target is compared at once with the address that the jump comes from.
 #[test]
 fn what_was_read_is_compared_at_once() {
     let unmapped = MACHINE.replace("map ram {\n  0xF001 | 7 | console.write(value)\n}\n", "");

@@ -1,5 +1,5 @@
-//! What takes several operations by its meaning, and is one here: flags of sums, parts moved elsewhere, cycles, words, and
-//! pairs of operations that follow one another.
+//! What takes several operations by its meaning, and is one here: flags of sums, parts moved elsewhere, cycles, words,
+//! and pairs of operations that follow one another.
 
 use std::sync::Arc;
 
@@ -62,11 +62,11 @@ fn a_part_is_taken_where_it_is_moved() {
 #[test]
 fn cycles_that_depend_on_something_are_added_where_they_are_taken() {
     let isa = isa();
-    // Pages end at many places of this one.
+    // Accesses of this program cross pages at many points.
     let across = [0x01, 0x35, 0x07, 0x81, 0x20, 0x07, 0xFF, 0x21, 0x07, 0x00, 0x22, 0x0A, 0, 0];
     let fast = agree(&isa, &across, 0x8000, 17..300);
     assert!(has(&fast, Code::CyclesIfLess) && !has(&fast, Code::Cycles) && !has(&fast, Code::Choose));
-    // The end of a block has the rest of them, if it has room: not for those of `long`.
+    // The operation at the end of a block has room for the other cycles, but not for those of `long`.
     assert!(!has(&fast, Code::CyclesNumber));
     let fast = agree(&isa, &[0x08, 0x01, 0x35, 0x08, 0x0B, 0, 0, 0x09, 0x09, 0x0A, 0, 0], 0x8000, 17..300);
     assert!(has(&fast, Code::CyclesIf) && has(&fast, Code::CyclesNumber));

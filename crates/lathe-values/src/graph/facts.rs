@@ -1,23 +1,23 @@
-//! What is known about the values of a graph: how far they are apart, and whether they can be the same.
+//! What is known about the values of a graph: how far apart they are, and whether they can be equal.
 
 use lathe_isa::model::Order;
 use lathe_isa::operators::BinaryOperator;
 
 use super::{Graph, Node, ValueId};
 
-/// Where execution goes on after an instruction.
+/// Where execution continues after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WayOn {
-    /// Always there.
+    /// Always at this address.
     Goto(u64),
-    /// To the first address where the condition is 1, else to the second.
+    /// At the first address if the condition is 1, else at the second.
     Branch(ValueId, u64, u64),
-    /// To a computed address.
+    /// At a computed address.
     Jump(ValueId),
 }
 
 impl Graph {
-    /// Where execution goes on, if this is the address.
+    /// Returns where execution continues if this value is the next address.
     pub fn way_on(&self, next: ValueId) -> WayOn {
         if let Some(target) = self.as_constant(next) {
             return WayOn::Goto(target);
@@ -31,7 +31,7 @@ impl Graph {
         }
     }
 
-    /// What a value is where another one is this number, if that follows from what both are made of.
+    /// Returns what `value` is when `known` is this number, if that follows from how both are computed.
     pub fn value_where(&self, value: ValueId, known: ValueId, number: u64) -> Option<u64> {
         if value == known {
             return Some(number);
@@ -58,7 +58,7 @@ impl Graph {
         }
     }
 
-    /// A value as another plus a number.
+    /// Returns a value as a base plus a number.
     pub fn base_and_offset(&self, id: ValueId) -> (Option<ValueId>, u64) {
         match self.node(id) {
             Node::Constant(value) => (None, value),
@@ -70,14 +70,15 @@ impl Graph {
         }
     }
 
-    /// How far the second value is above the first, if both are the same value plus a number.
+    /// Returns how far the second value is above the first, if both are the same base plus a number.
     pub fn distance(&self, from: ValueId, to: ValueId) -> Option<i64> {
         let ((base, x), (other, y)) = (self.base_and_offset(from), self.base_and_offset(to));
         let width = self.width(from);
         (base == other).then(|| width.signed(width.wrap(y.wrapping_sub(x))))
     }
 
-    /// How cells with these addresses hold a value whose highest part is in the first, if they lie side by side.
+    /// Returns the order in which adjacent cells hold a value, given their addresses from the highest part to the
+    /// lowest; none if they are not adjacent.
     pub fn order_of(&self, addresses: &[ValueId]) -> Option<Order> {
         let all_apart_by = |step| addresses.windows(2).all(|two| self.distance(two[0], two[1]) == Some(step));
         match () {
@@ -87,7 +88,7 @@ impl Graph {
         }
     }
 
-    /// Whether two values of one width can never be the same.
+    /// Whether two values of one width can never be equal.
     pub fn are_distinct(&self, x: ValueId, y: ValueId) -> bool {
         if self.range(x).is_apart_from(self.range(y)) {
             return true;
@@ -103,7 +104,7 @@ impl Graph {
         {
             return self.are_distinct(a, b);
         }
-        // The same page or not: a join with a known half.
+        // Joins in which one half differs: another page, or another place in its page.
         self.known_halves_differ(base_x, x, base_y, y)
     }
 

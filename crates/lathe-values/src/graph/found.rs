@@ -1,17 +1,18 @@
-//! Finds values again by how they come about. Building a value asks this every time, and most of what engines build is there
-//! already, so it is a table of places with nothing in it but the numbers of values: what a place stands for is looked up in
-//! the graph. A copy for a new block takes little.
+//! Finds existing values by how they are computed. Building a value always begins with that, and most values that
+//! engines build exist already, so this is a hash table of value numbers only: the values themselves are looked up in
+//! the graph. Copying the table for a new block takes little.
 
 /// The numbers of values, each near the place where its hash belongs.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// A number and one more; nothing where that is zero. There is a power of two of them, and at least one in two is free.
+    /// A value number plus one in each place, or zero if the place is free. The number of places is a power of two, and
+    /// at least half of them are free.
     places: Vec<u32>,
-    /// How many are not free.
+    /// How many places are taken.
     taken: usize,
 }
 
-/// Places of the smallest table.
+/// How many places the smallest table has.
 const LEAST: usize = 16;
 
 impl Clone for Found {
@@ -26,12 +27,12 @@ impl Clone for Found {
 }
 
 impl Found {
-    /// Room for this many without growing.
+    /// Creates a table with room for this many values without growing.
     pub(super) fn with_room_for(values: usize) -> Found {
         Found { places: vec![0; (values * 2).next_power_of_two().max(LEAST)], taken: 0 }
     }
 
-    /// The number with this hash that is the one looked for, if it is there.
+    /// Returns the value number with this hash that `is_it` accepts, if there is one.
     pub(super) fn get(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Option<u32> {
         if self.places.is_empty() {
             return None;
@@ -46,7 +47,7 @@ impl Found {
         }
     }
 
-    /// Adds a number that is not there, with its hash. `hash_of` tells those of the others.
+    /// Adds a value number that is not in the table, with its hash. `hash_of` returns the hashes of the others.
     pub(super) fn insert(&mut self, number: u32, hash: u64, hash_of: impl Fn(u32) -> u64) {
         if (self.taken + 1) * 2 > self.places.len() {
             let larger = vec![0; (self.places.len() * 2).max(LEAST)];
@@ -68,7 +69,8 @@ impl Found {
     }
 }
 
-/// Where a hash belongs among so many places: its highest bits, which depend on all that went into it.
+/// Returns the place where a hash belongs in a table of this size: its highest bits, which depend on everything that
+/// was hashed.
 fn place(hash: u64, places: usize) -> usize {
     (hash >> (u64::BITS - places.trailing_zeros())) as usize
 }

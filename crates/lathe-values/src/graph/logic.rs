@@ -1,12 +1,13 @@
-//! `and`, `or` and `not` of the same values, as machines have them that make all logic of one instruction (NAND). A
-//! compiler behind an engine may find them, too; that of browsers does not, and an interpreter has none.
+//! Simplifies `and`, `or` and `not` of the same values, as they come from machines that build all logic from one
+//! instruction (NAND). A compiler behind an engine may find these, too; that of browsers does not, and an interpreter
+//! has none.
 
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::{Graph, Node, ValueId};
 
 impl Graph {
-    /// `x operator y` as something simpler, if one is made from the other or from what the other is made from.
+    /// Simplifies `x operator y`, if one operand is computed from the other or from the same values as the other.
     pub(super) fn simpler_logic(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<ValueId> {
         use BinaryOperator::{And, Or};
         if !matches!(operator, And | Or) {
@@ -29,7 +30,7 @@ impl Graph {
         }
     }
 
-    /// What a value is the inverse of.
+    /// Returns the value that this one is the inverse of.
     fn inverse(&self, id: ValueId) -> Option<ValueId> {
         match self.node(id) {
             Node::Unary(UnaryOperator::Not, x) => Some(x),
@@ -44,7 +45,7 @@ impl Graph {
         }
     }
 
-    /// `x and not (x and y)` is `x and not y`.
+    /// Simplifies `x and not (x and y)` to `x and not y`.
     fn without(&mut self, x: ValueId, other: ValueId) -> Option<ValueId> {
         let (a, b) = self.as_and(self.inverse(other)?)?;
         let rest = match () {
@@ -56,7 +57,7 @@ impl Graph {
         Some(self.and(x, rest))
     }
 
-    /// `(a and not b) or (b and not a)` is `a xor b`.
+    /// Simplifies `(a and not b) or (b and not a)` to `a xor b`.
     fn one_of_two(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
         let ((a, b), (c, d)) = (self.as_and(x)?, self.as_and(y)?);
         let pairs = [(a, b), (b, a)];
@@ -75,13 +76,13 @@ mod tests {
     use super::super::tests::register;
     use super::*;
 
-    /// `not (x and y)`.
+    /// Builds `not (x and y)`.
     fn nand(graph: &mut Graph, x: ValueId, y: ValueId) -> ValueId {
         let both = graph.and(x, y);
         graph.not(both)
     }
 
-    /// The two of which this is the outcome, in an order of their own.
+    /// Returns the operands of a value, the earlier one first, if it is the result of this operator.
     fn operands(graph: &Graph, operator: BinaryOperator, id: ValueId) -> Option<[ValueId; 2]> {
         match graph.node(id) {
             Node::Binary(found, x, y) if found == operator => Some([x.min(y), x.max(y)]),
@@ -115,7 +116,7 @@ mod tests {
         assert_eq!(operands(&graph, BinaryOperator::And, both), Some([x, y]));
         let (none, all) = (graph.and(x, not_x), nand(&mut graph, not_y, y));
         assert_eq!((graph.as_constant(none), graph.as_constant(all)), (Some(0), Some(0xFF)));
-        // Only one of the halves: that is no `xor`.
+        // With only one of the halves, there is no `xor`.
         let left = nand(&mut graph, x, neither_both);
         let half = nand(&mut graph, left, y);
         assert_eq!(operands(&graph, BinaryOperator::Xor, half), None);

@@ -1,5 +1,5 @@
-//! A graph of pure values. Building a value computes what is known, brings it into one of
-//! few forms, and finds it again if it exists already.
+//! A graph of pure values. Building a value folds constants, reduces it to one of a few forms, and finds it again if it
+//! exists already.
 
 mod facts;
 mod found;
@@ -21,36 +21,36 @@ use found::Found;
 pub struct ValueId(u32);
 
 impl ValueId {
-    /// As a position in the order in which values came into being.
+    /// Returns the position of the value in the order of creation.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// How a value comes about.
+/// How a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// A number.
     Constant(u64),
-    /// A register at the beginning.
+    /// The initial value of a register.
     Register(RegisterId),
-    /// A cell of a memory, read when this many stores had been done.
+    /// A cell of a memory, read after this many stores.
     Load(MemoryId, ValueId, u32),
-    /// One operand.
+    /// An operator with one operand.
     Unary(UnaryOperator, ValueId),
-    /// Two operands.
+    /// An operator with two operands.
     Binary(BinaryOperator, ValueId, ValueId),
-    /// The bits from a lowest one up.
+    /// Some of the bits of a value, from this lowest one up.
     Slice(ValueId, u32),
     /// The first above the second.
     Join(ValueId, ValueId),
-    /// With zeros above.
+    /// A value with zeros above.
     ZeroExtend(ValueId),
-    /// With copies of the sign above.
+    /// A value with copies of its sign above.
     SignExtend(ValueId),
-    /// The second where the first is 1, else the third.
+    /// The second if the first is 1, else the third.
     Choose(ValueId, ValueId, ValueId),
-    /// What a device answers; each has a number of its own.
+    /// The answer of a device; each has a number of its own.
     Answer(u32),
 }
 
@@ -64,7 +64,7 @@ struct Value {
     answer: Option<ValueId>,
 }
 
-/// Values, each after those it is made from.
+/// Values, each after its operands.
 #[derive(Debug, Default)]
 pub struct Graph {
     values: Vec<Value>,
@@ -79,7 +79,7 @@ impl Clone for Graph {
         graph
     }
 
-    /// It has room for as many values as the other, or for as many as before if that is more.
+    /// Copies a graph, with room for as many values as the other has, or as this had before if that is more.
     fn clone_from(&mut self, other: &Graph) {
         self.values.clear();
         self.values.reserve(other.values.capacity());
@@ -90,38 +90,38 @@ impl Clone for Graph {
 }
 
 impl Graph {
-    /// No value yet, and room for this many.
+    /// Creates a graph without values, with room for this many.
     pub fn with_room_for(values: usize) -> Graph {
         Graph { values: Vec::with_capacity(values), found: Found::with_room_for(values), deepest: 0 }
     }
 
-    /// How a value comes about.
+    /// Returns how a value is computed.
     pub fn node(&self, id: ValueId) -> Node {
         self.values[id.index()].node
     }
 
-    /// How many bits a value has.
+    /// Returns how many bits a value has.
     pub fn width(&self, id: ValueId) -> Width {
         self.values[id.index()].width
     }
 
-    /// Between which numbers a value lies.
+    /// Returns the range that a value lies in.
     pub fn range(&self, id: ValueId) -> Range {
         self.values[id.index()].range
     }
 
-    /// How many values there are.
+    /// Returns how many values there are.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// How many values the longest chain has in which each is made from the one before. Who computes a value by
-    /// computing first what it is made from goes so deep.
+    /// Returns the length of the longest chain of values in which each is an operand of the next. Computing a value by
+    /// recursion goes this deep.
     pub fn deepest(&self) -> u32 {
         self.deepest
     }
 
-    /// All values, each after those it is made from.
+    /// Returns all values, each after its operands.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = ValueId> + use<> {
         (0..self.values.len() as u32).map(ValueId)
     }
@@ -131,7 +131,7 @@ impl Graph {
         self.values.is_empty()
     }
 
-    /// The number, if it is one.
+    /// Returns the number that a value is, if it is constant.
     pub fn as_constant(&self, id: ValueId) -> Option<u64> {
         match self.node(id) {
             Node::Constant(value) => Some(value),
@@ -139,14 +139,14 @@ impl Graph {
         }
     }
 
-    /// The value that comes about so, or the number that it always is.
+    /// Returns the value computed like this, or the constant that it always is.
     fn add(&mut self, node: Node, width: Width) -> ValueId {
         let range = self.range_of(node, width);
         let node = range.only().map_or(node, Node::Constant);
         self.add_in(node, width, range)
     }
 
-    /// The value that comes about so and lies in this range.
+    /// Returns the value computed like this, which lies in this range; adds it if there is none.
     fn add_in(&mut self, node: Node, width: Width, range: Range) -> ValueId {
         let hash = hash(node, width);
         if let Some(known) = self.find(node, width, hash) {
@@ -191,23 +191,23 @@ impl Graph {
         }
     }
 
-    /// A number.
+    /// Returns a number as a value.
     pub fn constant(&mut self, width: Width, value: u64) -> ValueId {
         let value = width.wrap(value);
         self.add_in(Node::Constant(value), width, Range::of(value))
     }
 
-    /// A register at the beginning.
+    /// Returns the initial value of a register.
     pub fn register(&mut self, width: Width, id: RegisterId) -> ValueId {
         self.add(Node::Register(id), width)
     }
 
-    /// A cell of a memory, read when this many stores had been done.
+    /// Returns a cell of a memory, read after this many stores.
     pub fn load(&mut self, width: Width, memory: MemoryId, address: ValueId, stores: u32) -> ValueId {
         self.add(Node::Load(memory, address, stores), width)
     }
 
-    /// What a device answers. No two are the same.
+    /// Returns a new answer of a device. No two are the same.
     pub fn answer(&mut self, width: Width) -> ValueId {
         self.add(Node::Answer(self.values.len() as u32), width)
     }
@@ -217,17 +217,17 @@ impl Graph {
         self.values[id.index()].answer.is_some_and(|last| last >= answer)
     }
 
-    /// All bits inverted.
+    /// Returns `x` with all bits inverted.
     pub fn not(&mut self, x: ValueId) -> ValueId {
         self.unary(UnaryOperator::Not, x)
     }
 
-    /// Bits set in both.
+    /// Returns the bits set in both.
     pub fn and(&mut self, x: ValueId, y: ValueId) -> ValueId {
         self.binary(BinaryOperator::And, x, y)
     }
 
-    /// One operand.
+    /// Applies an operator to one operand.
     pub fn unary(&mut self, operator: UnaryOperator, x: ValueId) -> ValueId {
         let width = self.width(x);
         match self.node(x) {
@@ -249,7 +249,7 @@ impl Graph {
         }
     }
 
-    /// Two operands.
+    /// Applies an operator to two operands.
     pub fn binary(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> ValueId {
         let operands = self.width(x);
         let width = if operator.is_comparison() { Width::BIT } else { operands };
@@ -320,7 +320,7 @@ impl Graph {
                     let number = self.binary(Add, number, y);
                     self.binary(Subtract, number, less)
                 }
-                // The inverse is what is missing to all ones, which is minus one.
+                // `!less` is `-1 - less`.
                 Node::Unary(UnaryOperator::Not, less) => {
                     let number = self.constant(width, constant.wrapping_sub(1));
                     self.binary(Subtract, number, less)
@@ -342,7 +342,7 @@ impl Graph {
         }
     }
 
-    /// Whether `x` is this number, which is `y`.
+    /// Returns whether `x` equals `y`, which is this number.
     fn equal_to(&mut self, x: ValueId, y: ValueId, constant: u64) -> ValueId {
         match self.node(x) {
             _ if self.width(x) == Width::BIT => {
@@ -374,7 +374,7 @@ impl Graph {
         }
     }
 
-    /// It and so many more.
+    /// Adds a number to `x`.
     pub fn plus(&mut self, x: ValueId, number: u64) -> ValueId {
         if number == 0 {
             return x;
@@ -383,7 +383,7 @@ impl Graph {
         self.binary(BinaryOperator::Add, x, number)
     }
 
-    /// Some of the bits of `x`, from `low` up.
+    /// Returns some of the bits of `x`, from `low` up.
     pub fn slice(&mut self, x: ValueId, low: u32, width: Width) -> ValueId {
         if low == 0 && width == self.width(x) {
             return x;
@@ -413,7 +413,7 @@ impl Graph {
         }
     }
 
-    /// Some of the bits of `a operator b`, which is `x`.
+    /// Returns some of the bits of `a operator b`, which is `x`.
     fn slice_of_binary(
         &mut self,
         x: ValueId,
@@ -438,7 +438,7 @@ impl Graph {
         }
     }
 
-    /// `high` above `low`; together they must have no more than 64 bits.
+    /// Joins `high` above `low`; together they must have no more than 64 bits.
     pub fn join(&mut self, high: ValueId, low: ValueId) -> ValueId {
         let width = self.width(high).plus(self.width(low)).unwrap_or(Width::MAX);
         match (self.node(high), self.node(low)) {
@@ -455,7 +455,7 @@ impl Graph {
         }
     }
 
-    /// Values that have been joined already, the highest first.
+    /// Returns the join of these values, highest first, if it exists already.
     pub fn joined(&self, mut values: impl Iterator<Item = ValueId>) -> Option<ValueId> {
         let first = values.next()?;
         values.try_fold(first, |high, low| {
@@ -465,8 +465,8 @@ impl Graph {
         })
     }
 
-    /// Values as one, the highest first, if that takes no effort: they have been joined already, are
-    /// parts of one, or are all numbers.
+    /// Returns these values as one, highest first, if that takes no effort: they have been joined already, are parts of
+    /// one value, or are all numbers.
     pub fn as_one(&mut self, values: impl Iterator<Item = ValueId> + Clone) -> Option<ValueId> {
         let part = |id: ValueId| match self.node(id) {
             Node::Slice(x, low) => (Some(x), low, self.width(id)),
@@ -483,7 +483,7 @@ impl Graph {
         self.joined(values)
     }
 
-    /// `x` with zeros above.
+    /// Returns `x` with zeros above.
     pub fn zero_extend(&mut self, width: Width, x: ValueId) -> ValueId {
         match self.node(x) {
             _ if width == self.width(x) => x,
@@ -493,7 +493,7 @@ impl Graph {
         }
     }
 
-    /// `x` with copies of its sign above.
+    /// Returns `x` with copies of its sign above.
     pub fn sign_extend(&mut self, width: Width, x: ValueId) -> ValueId {
         match self.node(x) {
             _ if width == self.width(x) => x,
@@ -505,7 +505,7 @@ impl Graph {
         }
     }
 
-    /// `x` where the condition is 1, else `y`.
+    /// Returns `x` if the condition is 1, else `y`.
     pub fn choose(&mut self, condition: ValueId, x: ValueId, y: ValueId) -> ValueId {
         let width = self.width(x);
         match self.node(condition) {
@@ -522,13 +522,13 @@ impl Graph {
         }
     }
 
-    /// The values that a value is made from.
+    /// Returns the operands of a value.
     pub fn operands(&self, id: ValueId) -> impl Iterator<Item = ValueId> {
         operands(self.node(id))
     }
 }
 
-/// A number in whose highest bits all that a value is made of shows.
+/// Returns a hash of a value, whose highest bits depend on everything that the value is made of.
 fn hash(node: Node, width: Width) -> u64 {
     let pair = |x: ValueId, y: ValueId| u64::from(x.0) << 32 | u64::from(y.0);
     let (kind, parts) = match node {
@@ -582,7 +582,7 @@ mod tests {
         graph.register(width(bits), RegisterId(number))
     }
 
-    /// The number that a value is, with these numbers in the registers.
+    /// Evaluates a value, with these numbers in the registers.
     pub(super) fn evaluate(graph: &Graph, id: ValueId, registers: &[u64]) -> u64 {
         let of = |id| evaluate(graph, id, registers);
         match graph.node(id) {

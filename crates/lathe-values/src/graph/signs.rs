@@ -1,11 +1,11 @@
-//! Conditions about the sign of one value: machines that keep flags for negative, zero and positive ask for any of them.
+//! Conditions on the sign of one value: machines that keep flags for negative, zero and positive test any of them.
 
 use lathe_base::Width;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
 use super::{Graph, Node, ValueId};
 
-/// Signs of a two's complement number, as a sum.
+/// A set of signs of a two's complement number, as the sum of its members.
 type Signs = u8;
 const NEGATIVE: Signs = 1;
 const ZERO: Signs = 2;
@@ -13,14 +13,14 @@ const POSITIVE: Signs = 4;
 const ALL: Signs = NEGATIVE + ZERO + POSITIVE;
 
 impl Graph {
-    /// Two conditions about the sign of one value, as one.
+    /// Combines two conditions on the sign of one value into one.
     pub(super) fn sign_in_both(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<ValueId> {
         let ((value, first), (other, second)) = (self.signs(x)?, self.signs(y)?);
         let signs = if operator == BinaryOperator::And { first & second } else { first | second };
         (value == other).then(|| self.has_sign(value, signs))
     }
 
-    /// The value of which a condition asks for the sign, and for which signs.
+    /// Returns the value whose sign a condition tests, and the signs for which it holds.
     fn signs(&self, condition: ValueId) -> Option<(ValueId, Signs)> {
         use BinaryOperator::{Equal, Less, Unequal};
         match self.node(condition) {
@@ -35,7 +35,7 @@ impl Graph {
         }
     }
 
-    /// Whether a value has one of these signs.
+    /// Returns whether a value has one of these signs.
     fn has_sign(&mut self, value: ValueId, signs: Signs) -> ValueId {
         let width = self.width(value);
         if signs.count_ones() == 2 {
@@ -57,8 +57,8 @@ impl Graph {
         }
     }
 
-    /// The value of which a condition asks whether it is positive as a two's complement number, in the way that takes one
-    /// comparison: one less is less than the largest of them.
+    /// Returns the value that a condition tests for being positive in two's complement, in the form that takes one
+    /// comparison: whether the value minus one is less than the largest positive number.
     pub fn is_positive(&self, condition: ValueId) -> Option<ValueId> {
         let Node::Binary(BinaryOperator::Less, less_one, most) = self.node(condition) else { return None };
         let Node::Binary(BinaryOperator::Add, value, number) = self.node(less_one) else { return None };
@@ -73,7 +73,7 @@ mod tests {
     use super::super::tests::{evaluate, register};
     use super::*;
 
-    /// A condition about the sign of a value, as a machine asks for it that has a flag for each.
+    /// Builds a condition on the sign of a value as a machine with a flag for each sign does.
     fn flags(graph: &mut Graph, value: ValueId, signs: Signs) -> ValueId {
         let negative = graph.slice(value, 3, Width::BIT);
         let zero = graph.constant(graph.width(value), 0);

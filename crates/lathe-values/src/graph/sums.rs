@@ -1,15 +1,15 @@
-//! Sums that only put together what is apart: bits above others, and sums digit by digit.
+//! Sums that only combine separate parts: bits above others, and sums computed digit by digit.
 
 use lathe_base::Width;
 use lathe_isa::operators::BinaryOperator;
 
 use super::{Graph, Node, ValueId};
 
-/// A sum of more values is not looked at.
+/// Sums of more values than this are left alone.
 const TERMS: usize = 8;
 
 impl Graph {
-    /// `x operator y` where that only puts together what is apart.
+    /// Simplifies `x operator y` if it only combines separate parts.
     pub(super) fn put_together(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> Option<ValueId> {
         use BinaryOperator::*;
         let disjoint = match operator {
@@ -22,7 +22,7 @@ impl Graph {
         }
     }
 
-    /// `x + (0 - y)` is `x - y`.
+    /// Simplifies `x + (0 - y)` to `x - y`.
     fn less_negative(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
         let negated = |id| match self.node(id) {
             Node::Binary(BinaryOperator::Subtract, zero, y) if self.as_constant(zero) == Some(0) => Some(y),
@@ -32,7 +32,7 @@ impl Graph {
         Some(self.binary(BinaryOperator::Subtract, from, less))
     }
 
-    /// `high << count` with `low` in the bits that became free.
+    /// Joins `high << count` with `low` in the bits that became free.
     fn raised_above(&mut self, high: ValueId, low: ValueId) -> Option<ValueId> {
         let width = self.width(high);
         let (Node::Binary(BinaryOperator::ShiftLeft, high, count), Node::ZeroExtend(low)) =
@@ -52,14 +52,14 @@ impl Graph {
         Some(self.zero_extend(width, whole))
     }
 
-    /// A sum in which the upper bits of a value, in their place, and its lower bits are added apart,
-    /// as where each digit has a sum of its own: with the whole value instead.
+    /// Simplifies a sum to which the upper bits of a value, in their place, and its lower bits are added separately, as
+    /// when each digit has a sum of its own: adds the whole value instead.
     fn sum_of_parts(&mut self, x: ValueId, y: ValueId) -> Option<ValueId> {
         let width = self.width(x);
         let mut terms = Vec::with_capacity(TERMS);
         self.terms(x, width, &mut terms);
         self.terms(y, width, &mut terms);
-        // In most sums, nothing is above anything else.
+        // Most sums contain no value above another.
         if !terms.iter().any(|term| matches!(self.node(*term), Node::Join(..))) {
             return None;
         }
@@ -86,8 +86,8 @@ impl Graph {
         })
     }
 
-    /// What a sum of this width adds up, through sums of fewer bits that cannot wrap. Where one of its own
-    /// width does, so does the whole.
+    /// Collects the terms of a sum of this width, through narrower sums that cannot wrap. If a nested sum of the same
+    /// width wraps, so does the whole.
     fn terms(&self, id: ValueId, whole: Width, terms: &mut Vec<ValueId>) {
         let inner = match self.node(id) {
             Node::ZeroExtend(inner) if self.cannot_wrap(inner) => inner,
@@ -111,8 +111,9 @@ impl Graph {
         greatest.is_some_and(|greatest| self.width(sum).holds(greatest))
     }
 
-    /// Whether `x`, the upper bits of a value plus a number, is this constant, where that says only whether the sum
-    /// of the lower bits carries: which upper bits are the least there can be, or the greatest.
+    /// Returns whether `x`, the upper bits of a value plus a number, equals a constant, as one comparison of that
+    /// value. This is possible if only the carry from the lower bits decides: if the constant is the least or the
+    /// greatest that `x` can be.
     pub(super) fn equal_without_carry(&mut self, x: ValueId, constant: u64) -> Option<ValueId> {
         let Node::Slice(sum, low) = self.node(x) else { return None };
         let Node::Binary(BinaryOperator::Add, base, offset) = self.node(sum) else { return None };
@@ -134,7 +135,7 @@ impl Graph {
         Some(if constant == least { is_below } else { self.not(is_below) })
     }
 
-    /// The value of which these are the upper bits, in their place, and all below them.
+    /// Returns the value that has these upper bits, in their place, and these lower bits below them.
     fn whole(&mut self, upper: ValueId, lower: ValueId) -> Option<ValueId> {
         let Node::Join(high, zeros) = self.node(upper) else { return None };
         let (Node::Slice(x, above), Node::Slice(y, 0)) = (self.node(high), self.node(lower)) else { return None };
@@ -150,7 +151,7 @@ mod tests {
     use super::super::tests::{add, evaluate, register, width};
     use super::*;
 
-    /// A sum digit by digit, where the sum of the lower digits has this many bits.
+    /// Builds a sum digit by digit, where the sum of the lower digits has this many bits.
     fn by_digits(graph: &mut Graph, bits: u64) -> ValueId {
         let [x, y] = [0, 1].map(|number| register(graph, 4, number));
         let carry = register(graph, 1, 2);
