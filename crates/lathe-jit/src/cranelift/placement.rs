@@ -11,7 +11,7 @@ use cranelift_codegen::binemit::CodeOffset;
 pub(crate) const LINE: CodeOffset = 32;
 /// The length of most comparisons before a conditional jump: the processor fuses the two.
 const COMPARISON: CodeOffset = 4;
-/// A jump in a loop counts as many as this outside.
+/// A jump in a loop counts as much as this many outside.
 const LOOP: u64 = 8;
 /// Levels of nested loops that are told apart.
 const DEPTH: u32 = 8;
