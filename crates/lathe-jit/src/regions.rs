@@ -151,7 +151,7 @@ impl Regions {
         id.slot as usize * size_of::<Usage>()
     }
 
-    /// Records the steps of a region, and those that entering and leaving took the time of. Returns whether it is time
+    /// Records the steps of a region, and the steps that entering and leaving it count as. Returns whether it is time
     /// to look at the region.
     pub(crate) fn note_steps(&mut self, id: RegionId, steps: u64, crossing: u64) -> bool {
         let usage = &mut self.usages[id.slot as usize];

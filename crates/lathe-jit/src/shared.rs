@@ -96,13 +96,14 @@ pub(crate) struct Compiled {
 }
 
 impl SharedCode {
-    /// Creates an empty library for this instruction set. A block is compiled once it has been interpreted for about as
-    /// long as compiling it takes.
+    /// Creates shared code for this instruction set, empty at first. A block is compiled once it has been interpreted
+    /// for about as long as compiling it takes.
     pub fn new(isa: &Arc<Isa>) -> Self {
         SharedCode { better: Compiler::BEST, ..SharedCode::with_threshold(isa, Compiler::QUICK) }
     }
 
-    /// Creates an empty library whose code is compiled after this many visits, and with full effort soon after that.
+    /// Creates shared code, empty at first. A block is compiled after this many visits, and with full effort soon after
+    /// that.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let compiler = Arc::new(Mutex::new(Compiler::new()));
         let threshold = threshold.max(1);

@@ -222,8 +222,8 @@ impl Writer {
         way_in
     }
 
-    /// Writes the exit to other regions. It follows a link, if there is one, the budget suffices, and it is not time
-    /// for the engine to look at the region being left.
+    /// Writes the exit to other regions. It follows a link if there is one, if the budget suffices, and if it is not
+    /// time for the engine to look at the region being left.
     fn way_on(&mut self, bound: u64) {
         let [pc, link, left, usage, steps, rest] = [Reg::RAX, Reg::RCX, Reg::RDX, Reg::RSI, Reg::RDI, Reg::R8];
         let context = |offset: i32| Operand::Place(Place::at(CONTEXT, offset));
