@@ -1,5 +1,5 @@
-//! Tests of compiled code as WebAssembly, which only a host of WebAssembly can run: `web/tests/engines.mjs`, a part of
-//! `cargo xtask web test`, calls this module in Node.
+//! Tests code compiled to WebAssembly, which only a WebAssembly host can run: `web/tests/engines.mjs`, a part of `cargo
+//! xtask web test`, calls this module in Node.
 
 #[path = "../tests/operators.rs"]
 mod operators;
@@ -13,32 +13,32 @@ use lathe_tests::differential::{Contestant, compare, text};
 use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
 thread_local! {
-    /// What the script reads: the name of a machine, or why a test has failed.
+    /// The text that the script reads: the name of a machine, or why a test has failed.
     static TEXT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Where the text is.
+/// Returns where the text is.
 // SAFETY: no other function of the module has this name. The text is read before the next call.
 #[unsafe(no_mangle)]
 extern "C" fn told() -> *const u8 {
     TEXT.with_borrow(|text| text.as_ptr())
 }
 
-/// How long the text is.
+/// Returns how long the text is.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn told_length() -> usize {
     TEXT.with_borrow(String::len)
 }
 
-/// Has panics leave their message behind. A test that fails panics, and that stops the module.
+/// Makes panics leave their message in the text. A failing test panics, which stops the module.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn begin() {
     std::panic::set_hook(Box::new(|panic| TEXT.set(panic.to_string())));
 }
 
-/// Every operator on all operands of small widths.
+/// Tests every operator on all operands of small widths.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn check_operators() {
@@ -46,7 +46,8 @@ extern "C" fn check_operators() {
     operators::operators_with_one_operand();
 }
 
-/// A machine whose numbers of two, four and eight bytes have their high byte first. None of those that ship has more than two.
+/// A machine whose numbers of two, four and eight bytes have the high byte first. The machines that ship have such
+/// numbers of at most two bytes.
 const BIG: &str = r#"
 machine big "Numbers with their high byte first"
 memory ram : u8 -> u8 big
@@ -67,7 +68,7 @@ instructions {
 }
 "#;
 
-/// Numbers of several bytes, the high one first, in generated programs.
+/// Tests numbers of several bytes, the high byte first, in generated programs.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn check_big(seed: u32, programs: u32) {
@@ -76,7 +77,7 @@ extern "C" fn check_big(seed: u32, programs: u32) {
     check(&isa, "big", seed, programs);
 }
 
-/// A machine with two large memories, which are in pages here, and numbers that lie around the ends of pages.
+/// A machine with two large memories, which are in pages here, and numbers around the ends of pages.
 const PAGES: &str = r#"
 machine pages "Numbers across the ends of pages"
 memory ram : u24 -> u8 little
@@ -104,7 +105,7 @@ instructions {
 }
 "#;
 
-/// Numbers of several bytes that lie in one page or in two.
+/// Tests numbers of several bytes that lie in one page or in two.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn check_pages(seed: u32, programs: u32) {
@@ -114,8 +115,8 @@ extern "C" fn check_pages(seed: u32, programs: u32) {
     cross(&isa);
 }
 
-/// Loops that read and write across the end of a page and of the memory, with every instruction of [`PAGES`] that does:
-/// generated programs seldom get there with an address that compiled code does not know.
+/// Runs loops that read and write across the end of a page and of the memory, with every instruction of [`PAGES`] that
+/// can: generated programs seldom get there with an address unknown to compiled code.
 fn cross(isa: &Arc<Isa>) {
     let [near, last, add, swap, next, again] = [0x10, 0x11, 0x08, 0x09, 0x0C, 0x20];
     let (loads, stores) = ([0x01, 0x02, 0x03, 0x04, 0x0A], [0x05, 0x06, 0x07, 0x0B]);
@@ -135,14 +136,15 @@ fn cross(isa: &Arc<Isa>) {
     }
 }
 
-/// How many machines there are.
+/// Returns how many machines there are.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn machines() -> usize {
     lathe_machines::every().count()
 }
 
-/// Compares this many generated programs of one machine with the reference interpreter. Its name is told.
+/// Compares this many generated programs of one machine with the reference interpreter. Leaves the name of the machine
+/// in the text.
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]
 extern "C" fn check_machine(number: usize, seed: u32, programs: u32) {

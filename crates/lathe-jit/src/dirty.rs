@@ -1,5 +1,5 @@
-//! Which registers an exit writes back: those that differ from what the machine has, because something
-//! between where the region may have been entered and the exit has changed them.
+//! Dirty registers, which an exit must write back: those that may have changed anywhere between the point of entry and
+//! the exit, so that the machine may have another value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ impl<'a> Dirty<'a> {
         dirty
     }
 
-    /// The registers to be written back from a snapshot of the block with this leader.
+    /// Returns the registers to be written back from a snapshot of the block with this leader.
     pub(crate) fn at(&self, leader: u64, graph: &Graph, snapshot: &Snapshot) -> RegisterSet {
         let mut dirty = self.changed(graph, snapshot);
         if let Some(before) = self.before.get(&leader) {
@@ -51,7 +51,7 @@ impl<'a> Dirty<'a> {
         dirty
     }
 
-    /// The registers that have changed since the block began.
+    /// Returns the registers that have changed since the block began.
     pub(crate) fn changed(&self, graph: &Graph, snapshot: &Snapshot) -> RegisterSet {
         snapshot.changed(self.isa, graph, self.modes).collect()
     }

@@ -1,15 +1,15 @@
-//! Guest memory between guard pages: whatever mistake compiled code could make, an access a
-//! little beyond either end stops the process instead of reaching the host's data.
+//! Guest memory between guard pages: should compiled code make a mistake, an access a little beyond either end stops
+//! the process instead of reaching the host's data.
 //!
 //! This is the second line of defence. The first is the mask that every address goes through.
 
 use lathe_vm::memory::CellStorage;
 
-/// Pages before and after guest memory that nothing may touch: as many bytes as this.
+/// Bytes of the inaccessible pages on either side of guest memory.
 const GUARD: usize = 1 << 16;
 
-/// Room for this many cells between guard pages, all zero; none where the system does not give it.
-/// The system gives memory only for what is touched, so the room may be larger than that.
+/// Makes room for this many cells between guard pages, all zero; `None` if the system refuses. The system provides
+/// memory only for pages that are touched, so there may be more room than memory.
 pub(crate) fn room<T: Plain>(count: usize) -> Option<Box<dyn CellStorage<T>>> {
     let mapping = mapping::Mapping::new(count.checked_mul(size_of::<T>())?, GUARD)?;
     Some(Box::new(Guarded { mapping, count, cells: std::marker::PhantomData }))
@@ -31,17 +31,17 @@ impl<T: Plain> CellStorage<T> for Guarded<T> {
     }
 }
 
-/// Numbers for which any bytes are a value.
+/// Numbers for which any bytes are a valid value.
 pub(crate) trait Plain: Copy + Send + Sync + 'static {
-    /// The first `count` of them in a mapping, which must be large enough.
+    /// Returns the first `count` numbers of a mapping, which must be large enough.
     fn view(mapping: &mapping::Mapping, count: usize) -> &[Self] {
         assert!(count * size_of::<Self>() <= mapping.length());
-        // SAFETY: the mapping has room for this many, as was just checked, begins at a page and is
-        // therefore aligned, is readable as long as it is borrowed, and any bytes are a value.
+        // SAFETY: the mapping has room for this many, as was just checked, begins at a page and is therefore aligned,
+        // is readable as long as it is borrowed, and any bytes are a valid value.
         unsafe { std::slice::from_raw_parts(mapping.start().cast(), count) }
     }
 
-    /// The first `count` of them in a mapping, which must be large enough, to be written.
+    /// Returns the first `count` numbers of a mapping, which must be large enough, for writing.
     fn view_mut(mapping: &mut mapping::Mapping, count: usize) -> &mut [Self] {
         assert!(count * size_of::<Self>() <= mapping.length());
         // SAFETY: as above, and writable; the mapping is borrowed exclusively.
@@ -56,10 +56,10 @@ impl Plain for u64 {}
 mod mapping {
     use std::ptr::{NonNull, null_mut};
 
-    /// A mapping of this many bytes is made only if others can still be made afterwards: where the address
-    /// space is limited, the rest of the program must not run out of it.
+    /// From this many bytes on, a mapping is made only if there is room for others afterwards: where the address space
+    /// is limited, the rest of the program must not run out of it.
     const LARGE: usize = 1 << 26;
-    /// This many bytes must be left for others.
+    /// Bytes that must be left for others.
     const HEADROOM: usize = 1 << 30;
 
     /// Whether this many bytes of address space are left.
@@ -75,7 +75,7 @@ mod mapping {
         true
     }
 
-    /// Pages of its own, readable and writable, between pages that are neither.
+    /// Readable and writable pages between pages that are neither.
     pub(crate) struct Mapping {
         /// The first byte of the first guard page.
         whole: NonNull<u8>,
@@ -89,12 +89,11 @@ mod mapping {
     unsafe impl Sync for Mapping {}
 
     impl Mapping {
-        /// At least this many bytes, all zero, and as many guard bytes on either side, which must be
-        /// whole pages.
+        /// Maps at least `length` bytes, all zero, with `guard` bytes on either side, which must be whole pages.
         pub(crate) fn new(length: usize, guard: usize) -> Option<Mapping> {
             let length = length.checked_next_multiple_of(guard)?;
             let total = length.checked_add(2 * guard)?;
-            // Most of a large memory is never touched, so nothing is set aside for it.
+            // Most of a large memory is never touched, so no swap space is reserved for it.
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
             // SAFETY: a new private mapping at an address of the system's choice touches nothing
             // that exists.
@@ -112,8 +111,8 @@ mod mapping {
             (changed == 0).then_some(mapping)
         }
 
-        /// Asks for pages no larger than necessary: a few cells far apart should not cost megabytes.
-        /// Where the system does not listen, they do.
+        /// Asks for small pages: a few cells far apart should not cost megabytes. If the system does not comply, they
+        /// do.
         fn keep_pages_small(&self) {
             #[cfg(target_os = "linux")]
             // SAFETY: these are pages of this mapping, and the advice does not change their content.
@@ -122,7 +121,7 @@ mod mapping {
             }
         }
 
-        /// The first byte between the guard pages.
+        /// Returns the first byte between the guard pages.
         pub(crate) fn start(&self) -> *mut u8 {
             // SAFETY: the guard pages are part of the mapping, so this stays within it.
             unsafe { self.whole.as_ptr().add(self.guard) }
@@ -135,8 +134,7 @@ mod mapping {
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: the pages belong to this mapping alone, and whoever borrowed them had to
-            // give them back before.
+            // SAFETY: the pages belong to this mapping alone, and all borrows of them have ended.
             unsafe { libc::munmap(self.whole.as_ptr().cast(), self.length + 2 * self.guard) };
         }
     }
@@ -144,7 +142,7 @@ mod mapping {
 
 #[cfg(not(unix))]
 mod mapping {
-    /// There is none here: guest memory stays where it is.
+    /// No mapping exists on this system: guest memory stays where it is.
     pub(crate) enum Mapping {}
 
     impl Mapping {

@@ -1,17 +1,16 @@
-//! Where computed jumps went when they left compiled code.
+//! Targets of computed jumps that left compiled code.
 //!
-//! The interpreter remembers the first few targets of each; here are those that turned up
-//! afterwards. When jumps to them have left a region often enough, it is compiled again
-//! with them.
+//! The interpreter remembers the first few targets of each jump; this module remembers the targets that turn up
+//! afterwards. When jumps to them have left a region often enough, the region is compiled again and includes them.
 
 use std::cmp::Reverse;
 
 use lathe_base::numbers::ByNumber;
 use lathe_fast::Fast;
 
-/// Targets of one jump, at most; the others leave compiled code every time.
+/// Targets of one jump, at most; a jump to any other leaves compiled code every time.
 const TARGETS: usize = 2_048;
-/// Jumps that are remembered; beyond that all are forgotten, which costs time only.
+/// Jumps that are remembered; beyond this number all are forgotten, which costs only time.
 const REMEMBERED: usize = 1 << 12;
 
 /// The computed jumps of one machine.
@@ -21,19 +20,19 @@ pub(crate) struct Jumps {
 }
 
 struct Seen {
-    /// In the order in which they turned up, and to be looked up.
+    /// The targets that turned up, in order. `known` has them for lookup, together with those of the interpreter.
     targets: Vec<u64>,
     known: ByNumber<u64, ()>,
-    /// How often compiled code was left since it was compiled.
+    /// Times that the jump has left compiled code since it was compiled.
     misses: u32,
-    /// How often it was compiled again for that.
+    /// Times that the region was compiled again for that.
     renewed: u32,
-    /// Whether it goes to too many places for remembering them to be useful.
+    /// Whether the jump has too many targets for remembering them to be useful.
     given_up: bool,
 }
 
 impl Jumps {
-    /// Where the jump at an address went, as far as that is remembered; first where most has been executed.
+    /// Returns the remembered targets of the jump at an address, those executed most first.
     pub(crate) fn targets(&self, fast: &Fast, pc: u64) -> Vec<u64> {
         let mut all: Vec<u64> = self.all_targets(fast, pc).collect();
         all.sort_unstable();
@@ -42,14 +41,14 @@ impl Jumps {
         all
     }
 
-    /// Where the jump at an address went, in no order; some may be there twice.
+    /// Returns the remembered targets of the jump at an address, in no order; some may occur twice.
     pub(crate) fn all_targets(&self, fast: &Fast, pc: u64) -> impl Iterator<Item = u64> {
         fast.targets(pc).chain(self.seen.get(&pc).into_iter().flat_map(|seen| &seen.targets).copied())
     }
 
-    /// Compiled code was left because the jump went to this target. Whether the code is to be
-    /// compiled again: after this many times, and twice as many each time, because a jump with many
-    /// targets keeps finding new ones.
+    /// Records that compiled code was left because the jump went to this target. Returns whether to compile the code
+    /// again: after `patience` misses, and twice as many each further time, because a jump with many targets keeps
+    /// finding new ones.
     pub(crate) fn missed(&mut self, fast: &Fast, pc: u64, target: u64, patience: u32) -> bool {
         if self.seen.len() >= REMEMBERED {
             self.seen.clear();
@@ -75,8 +74,8 @@ impl Jumps {
         true
     }
 
-    /// Remembers no more of a jump than the interpreter does, because code with all its targets was
-    /// not worth it. Every region that it is part of would be as large.
+    /// From now on, remembers no more of a jump than the interpreter does, because code with all its targets was not
+    /// worth compiling. Every region that contains the jump would be as large.
     pub(crate) fn give_up(&mut self, pc: u64) {
         if let Some(seen) = self.seen.get_mut(&pc) {
             seen.targets.clear();
@@ -84,7 +83,7 @@ impl Jumps {
         }
     }
 
-    /// Forgets a jump that was changed.
+    /// Forgets a jump whose instruction was changed.
     pub(crate) fn forget(&mut self, pc: u64) {
         self.seen.remove(&pc);
     }

@@ -1,5 +1,5 @@
-//! Compiles hot guest code, from the same meaning that the reference interpreter walks: with Cranelift, quickly at
-//! first with a compiler of its own, or, where it runs as WebAssembly itself, to WebAssembly.
+//! Compiles hot guest code, from the same meaning that the reference interpreter walks: quickly at first with a
+//! compiler of its own, then with Cranelift; or to WebAssembly, where it runs as WebAssembly itself.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -25,11 +25,10 @@
 //! assert_eq!((run.stop, run.steps), (Stop::Halted, 2 * 65_536 + 1));
 //! ```
 //!
-//! Deliberately absent: any knowledge of an instruction set, and any effect that is not on
-//! registers and memory. Devices, faults, halting and changes of code are left to the
-//! interpreter, one instruction at a time.
+//! Deliberately absent: any knowledge of an instruction set, and any effect except on registers and memory. Devices,
+//! faults, halting and changes of code are left to the interpreter, one instruction at a time.
 //!
-//! This is the only crate that may be unsafe; `README.md` lists every use.
+//! This is the only crate that may use unsafe code; `README.md` lists every use.
 
 mod code;
 mod context;

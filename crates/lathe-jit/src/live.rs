@@ -1,6 +1,5 @@
-//! Which registers a block needs from those before it. A register that it overwrites
-//! before anything could see the old value need not be computed for it; this is what
-//! keeps flags that are never read from being computed.
+//! Liveness: which registers a block needs from the blocks before it. A register that it overwrites before anything can
+//! see the old value need not be computed for it, so flags that are never read are never computed.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +9,10 @@ use crate::dirty::Dirty;
 use crate::region::{Block, Check, Edge, End, Event, Region, Segment, Snapshot};
 use crate::register_set::RegisterSet;
 
-/// The registers that each block needs, by the address of its leader.
+/// The live registers at the beginning of each block, by the address of its leader.
 pub(crate) type Live = BTreeMap<u64, RegisterSet>;
 
-/// Finds them for a region whose exits write these registers back.
+/// Finds the live registers of a region whose exits write back `dirty` registers.
 pub(crate) fn live(region: &Region, dirty: &Dirty) -> Live {
     let mut live: Live = region.blocks.keys().map(|pc| (*pc, RegisterSet::default())).collect();
     loop {
@@ -29,7 +28,7 @@ pub(crate) fn live(region: &Region, dirty: &Dirty) -> Live {
     }
 }
 
-/// The registers that one block needs, given what the others need.
+/// Returns the registers that one block needs, given what the others need.
 fn needed(pc: u64, block: &Block, dirty: &Dirty, live: &Live) -> RegisterSet {
     let mut roots = Roots { pc, block, dirty, live, values: vec![false; block.graph.len()] };
     roots.segment(&block.root);
@@ -114,14 +113,14 @@ impl Roots<'_> {
         store.guard.into_iter().for_each(|guard| self.see(guard));
     }
 
-    /// Everything that is not a register.
+    /// Sees everything in a snapshot but its registers.
     fn rest(&mut self, snapshot: &Snapshot) {
         snapshot.pending.stores.iter().for_each(|store| self.store(store));
         self.see(snapshot.steps);
         self.see(snapshot.cycles);
     }
 
-    /// An exit writes registers back.
+    /// Sees what an exit needs: it writes registers back.
     fn exit(&mut self, snapshot: &Snapshot) {
         self.rest(snapshot);
         for register in self.dirty.at(self.pc, &self.block.graph, snapshot).iter() {
@@ -132,7 +131,7 @@ impl Roots<'_> {
     fn edge(&mut self, edge: &Edge) {
         match edge {
             Edge::Segment(segment) => self.segment(segment),
-            // The budget is checked on the way, and that is an exit.
+            // The budget is checked on a back edge, and that check is an exit.
             Edge::Block(snapshot) if snapshot.pc <= self.pc => self.exit(snapshot),
             Edge::Block(snapshot) => match self.live.get(&snapshot.pc) {
                 None => self.exit(snapshot),

@@ -1,8 +1,8 @@
-//! What an engine has ordered from the compiler and not got yet.
+//! Regions that an engine has ordered from the compiler and not received yet.
 //!
-//! Compiling may happen on another thread while the interpreter goes on. This crate knows no threads: whoever
-//! makes the [shared code](crate::SharedCode) says who does the work, and an engine looks now and then whether
-//! something has arrived. If nobody does, the engine compiles at once and takes delivery in the same way.
+//! Compiling may happen on another thread while the interpreter goes on. This crate knows no threads: whoever creates
+//! the [shared code](crate::SharedCode) says who does the work, and an engine looks now and then whether something has
+//! arrived. If nobody is named, the engine compiles at once and takes delivery in the same way.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,7 +13,7 @@ use lathe_base::numbers::ByNumber;
 use crate::regions::RegionId;
 use crate::shared::{Compiled, Effort};
 
-/// Something to be done once.
+/// Work to be done once.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Does a job, now or later, on this thread or another.
@@ -23,10 +23,10 @@ pub type Background = Arc<dyn Fn(Job) + Send + Sync>;
 pub(crate) struct Delivery {
     pub(crate) entry: u64,
     pub(crate) region: Option<Arc<Compiled>>,
-    /// The region in whose place it was ordered.
+    /// The region that it is to replace.
     pub(crate) replaces: Option<RegionId>,
     pub(crate) effort: Effort,
-    /// How long compiling took.
+    /// The time that compiling took.
     pub(crate) time: Duration,
 }
 
@@ -49,13 +49,13 @@ impl Orders {
         self.open.contains_key(&pc) || self.open.values().any(|leaders| leaders.contains(&pc))
     }
 
-    /// Notes an order. What is sent to the result arrives here.
+    /// Records an order. Deliveries are sent to the returned sender.
     pub(crate) fn open(&mut self, entry: u64, leaders: Vec<u64>) -> Sender<Delivery> {
         self.open.insert(entry, leaders);
         self.sender.clone()
     }
 
-    /// What has arrived, one after the other.
+    /// Returns the next delivery that has arrived.
     pub(crate) fn next(&mut self) -> Option<Delivery> {
         if self.open.is_empty() {
             return None;

@@ -1,5 +1,5 @@
-//! The regions that an engine runs, and where they can be entered. Compiled code leads from one to another many
-//! million times a second, so both are found in one look.
+//! The regions that an engine runs, and where they can be entered. Compiled code goes from one region to another many
+//! million times a second, so both take one lookup.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -9,54 +9,56 @@ use lathe_base::numbers::ByNumber;
 use crate::links::{Link, Links, Usage};
 use crate::shared::Compiled;
 
-/// Instructions of a region in which others may be. Fewer than `LARGEST / LARGE` of them are looked through.
+/// Instructions of a region that may contain others. At most `LARGEST / LARGE` such regions are searched.
 const LARGE: usize = 256;
-/// Addresses that are found in one look, at least and at most, as powers of two.
+/// Addresses that take one lookup, at least and at most, as powers of two.
 const CLOSE_BITS: RangeInclusive<u32> = 6..=12;
 
-/// A region in use. No other region of the same engine ever has the same one.
+/// Names a region in use. No other region of the same engine ever has the same name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RegionId {
     slot: u32,
-    /// How many others were in the slot before.
+    /// The number of regions that were in the slot before.
     generation: u32,
 }
 
-/// A region that this engine runs, and what came of it.
+/// A region that this engine runs, and how it has fared.
 pub(crate) struct InUse {
     pub(crate) region: Arc<Compiled>,
-    /// In how many places it is entered, and not another region.
+    /// The number of leaders where this region is entered, and not another one.
     ways_in: usize,
-    /// Times it was left to the interpreter since that was last looked at, and what it had done by then.
+    /// Times it has come back to the interpreter since that was last looked at, and the steps it had done by then.
     pub(crate) visits: u64,
     pub(crate) done_before: u64,
-    /// Times it was left for what is not compiled, since that was last asked.
+    /// Its exits to uncompiled code since they were last taken.
     pub(crate) exits: Exits,
-    /// The number of additions to the marks when its assumptions were last seen to hold.
+    /// The number of additions to the marks when its assumptions were last known to hold.
     pub(crate) additions: Option<u64>,
-    /// Times it was reached in a mode that it is not for.
+    /// Times it was reached in a mode that it was not made for.
     pub(crate) strangers: u32,
-    /// Times it was left to the interpreter with a content of a volatile instruction that it has no code for.
+    /// Times it was left because it has no code for the content of a volatile instruction.
     pub(crate) unknown: u32,
-    /// Steps after which it is looked at, counted from its beginning with those for going in and out.
+    /// Steps after which the engine looks at it, counted from its beginning and including those for entering and
+    /// leaving.
     looked_at: u64,
-    /// The instructions for which it will have done enough by then.
+    /// The instructions for which it will have earned the price by then...
     pub(crate) earned: usize,
-    /// How many times the threshold it will have done for each of them.
+    /// ...and how many times over.
     pub(crate) used_for: u64,
 }
 
-/// Times that a region was left for what is not compiled.
+/// Exits of a region to uncompiled code.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Exits {
-    /// For an instruction that is interpreted before it is known where it goes on.
+    /// For an instruction in its middle that must be interpreted.
     pub(crate) to_interpret: u64,
-    /// For an address where no region is entered.
+    /// For an address where no region can be entered.
     pub(crate) elsewhere: u64,
 }
 
 impl InUse {
-    /// A region that is new: when it is looked at it will have done so many times the threshold for each of these instructions.
+    /// Creates the record of a new region. At the first look, it will have done the price of `earned` instructions
+    /// `used_for` times over.
     pub(crate) fn new(region: Arc<Compiled>, earned: usize, used_for: u64) -> InUse {
         InUse {
             region,
@@ -87,10 +89,11 @@ pub(crate) struct Regions {
     /// Slots with nothing in them.
     free: Vec<u32>,
     ways_in: ByNumber<u64, WayIn>,
-    /// Those that were looked for last, each where its address belongs. There is room for twice as many as there are, up to a
-    /// limit: a thousand machines, most of which run a few regions, need not have the room for many.
+    /// A cache of the entries of `ways_in` that were looked up last, indexed by a hash of the address. It has room for
+    /// twice as many as there are, up to a limit: a thousand machines, most of which run a few regions, need not have
+    /// room for many.
     close: Vec<Option<(u64, WayIn)>>,
-    /// What has been done in the region of each slot.
+    /// The steps done in the region of each slot.
     pub(crate) usages: Vec<Usage>,
     pub(crate) links: Links,
 }
@@ -137,19 +140,19 @@ impl Regions {
         })
     }
 
-    /// Whose usage this is: so many bytes after that of the first.
+    /// Returns the region whose usage is this many bytes after the first.
     pub(crate) fn of_usage(&self, distance: usize) -> Option<RegionId> {
         let slot = distance / size_of::<Usage>();
         self.slots.get(slot).map(|held| RegionId { slot: slot as u32, generation: held.generation })
     }
 
-    /// Where the usage of a region is: so many bytes after that of the first.
+    /// Returns where the usage of a region is, in bytes after the first.
     pub(crate) fn usage_at(id: RegionId) -> usize {
         id.slot as usize * size_of::<Usage>()
     }
 
-    /// Notes that a region has done so many steps, and that going in and out took as long as so many others. Whether it is time to look
-    /// at it.
+    /// Records the steps of a region, and the steps that entering and leaving it count as. Returns whether it is time
+    /// to look at the region.
     pub(crate) fn note_steps(&mut self, id: RegionId, steps: u64, crossing: u64) -> bool {
         let usage = &mut self.usages[id.slot as usize];
         usage.crossing += crossing;
@@ -157,7 +160,7 @@ impl Regions {
         usage.left <= 0
     }
 
-    /// A region is looked at when it has done so many more steps. What going in and out takes counts as steps.
+    /// Schedules a look at a region after this many more steps. Entering and leaving count as steps.
     pub(crate) fn look_after(&mut self, id: RegionId, steps: u64) {
         let before = self.passed(id);
         if let Some(used) = self.get_mut(id) {
@@ -172,27 +175,27 @@ impl Regions {
         self.usages[id.slot as usize].left <= 0
     }
 
-    /// The steps of a region, with those for going in and out.
+    /// Returns the steps of a region, including those for entering and leaving.
     fn passed(&self, id: RegionId) -> u64 {
         self.get(id).map_or(0, |used| used.looked_at.wrapping_add_signed(-self.usages[id.slot as usize].left))
     }
 
-    /// The steps of a region.
+    /// Returns the steps that a region has done.
     pub(crate) fn done(&self, id: RegionId) -> u64 {
         self.passed(id).saturating_sub(self.usages[id.slot as usize].crossing)
     }
 
-    /// Whether coming to a region from the engine and going back has taken longer than its steps.
+    /// Whether entering a region from the engine and leaving it has taken longer than its steps.
     pub(crate) fn is_crossed_often(&self, id: RegionId) -> bool {
         self.usages[id.slot as usize].crossing > self.done(id)
     }
 
-    /// How often a region was left for what is not compiled, since this was asked before.
+    /// Takes the exits of a region to uncompiled code since the last call.
     pub(crate) fn take_exits(&mut self, id: RegionId) -> Exits {
         self.get_mut(id).map_or(Exits::default(), |used| std::mem::take(&mut used.exits))
     }
 
-    /// Lets compiled code find the way to a block by itself, if it can.
+    /// Adds a link to a block, if compiled code can follow links to its region.
     pub(crate) fn link(&mut self, pc: u64, id: RegionId, block: u32) {
         let Some(used) = self.get(id) else { return };
         if let (Some(way_in), Ok(bound)) = (used.region.code.way_in(block), i64::try_from(used.region.bound)) {
@@ -202,8 +205,8 @@ impl Regions {
         }
     }
 
-    /// Uses a region from now on, and looks at it after so many steps; where another one could be entered, this one is. One that is
-    /// nowhere entered any more is let go.
+    /// Puts a region into use, with a first look after this many steps. It takes over the leaders that it shares with
+    /// other regions; a region that is no longer entered anywhere is removed.
     pub(crate) fn insert(&mut self, used: InUse, until_look: u64) -> RegionId {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, used: None });
@@ -247,7 +250,7 @@ impl Regions {
         }
     }
 
-    /// Lets go of a region; where it could be entered so far.
+    /// Removes a region. Returns the leaders where it could be entered.
     pub(crate) fn remove(&mut self, id: RegionId) -> Vec<u64> {
         let Some(used) = self.get_mut(id) else { return Vec::new() };
         let region = used.region.clone();
@@ -264,13 +267,13 @@ impl Regions {
         leaders
     }
 
-    /// The region that is entered at an address.
+    /// Returns the region that is entered at an address.
     pub(crate) fn at(&self, pc: u64) -> Option<RegionId> {
         self.ways_in.get(&pc).map(|way| way.id)
     }
 
-    /// The instructions of a region and of all those that it leads to, as far as they are asked for; more than `most` if there
-    /// are. `jump` tells where the computed jump at an address goes.
+    /// Returns the number of instructions in a region and in all regions reached from it, as far as `is_asked_for`
+    /// accepts them. Stops counting beyond `most`. `jump` returns the targets of the computed jump at an address.
     pub(crate) fn reach<J: Iterator<Item = u64>>(
         &self,
         id: RegionId,
@@ -281,7 +284,7 @@ impl Regions {
         let mut seen = vec![false; self.slots.len()];
         seen[id.slot as usize] = true;
         let (mut waiting, mut instructions) = (vec![id], 0);
-        // Of two large ones, one may be in the other but for a few places where it is still entered.
+        // One large region may be contained in another, except for a few leaders where it is still entered.
         let mut large: Vec<&Compiled> = Vec::new();
         while let Some(InUse { region, .. }) = waiting.pop().and_then(|id| self.get(id)) {
             if !large.iter().any(|other| other.instructions.contains_key(&region.entry)) {
@@ -302,7 +305,7 @@ impl Regions {
         instructions
     }
 
-    /// Whether one of them is not entered with so few steps left.
+    /// Whether some region cannot be entered with only this many steps left.
     pub(crate) fn any_needs_more_than(&self, left: u64) -> bool {
         self.iter().any(|(_, used)| used.region.bound > left)
     }
@@ -312,7 +315,7 @@ impl Regions {
         self.ways_in.contains_key(&pc)
     }
 
-    /// Where compiled code is entered from an address.
+    /// Returns the region and block to enter at an address.
     pub(crate) fn way_in(&mut self, pc: u64) -> Option<WayIn> {
         match close(&mut self.close, pc)? {
             Some((at, way)) if *at == pc => Some(*way),
@@ -325,8 +328,8 @@ impl Regions {
     }
 }
 
-/// Where an address belongs among the close ones, of which there are a power of two. On some machines its lowest bits are
-/// always the same.
+/// Returns the place of an address in the cache, whose size is a power of two. On some machines the lowest bits of an
+/// address are always the same, so it is hashed.
 fn close<T>(places: &mut [T], pc: u64) -> Option<&mut T> {
     let mask = places.len().checked_sub(1)?;
     let at = (pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> u32::BITS) as usize & mask;

@@ -1,12 +1,12 @@
-//! Sets of registers, as bits: compiling asks for them all the time.
+//! Sets of registers, as bits, because compiling uses them all the time.
 
 use lathe_isa::model::RegisterId;
 
-/// A set of registers. Most machines have no more than fit into its first word.
+/// A set of registers. On most machines all of them fit into the first word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RegisterSet {
     first: u64,
-    /// The bits of the others. The last word is never zero.
+    /// The bits of the other registers. The last word is never zero.
     rest: Vec<u64>,
 }
 
@@ -37,7 +37,7 @@ impl RegisterSet {
         self.word(register.index() / 64) >> (register.index() % 64) & 1 != 0
     }
 
-    /// Takes in another set; whether that has made it larger.
+    /// Adds the registers of another set. Returns whether this set has grown.
     pub(crate) fn join(&mut self, other: &RegisterSet) -> bool {
         let is_larger = (0..).zip(other.words()).any(|(index, word)| word & !self.word(index) != 0);
         if is_larger {
@@ -48,7 +48,7 @@ impl RegisterSet {
         is_larger
     }
 
-    /// In order.
+    /// Returns the registers in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = RegisterId> {
         (0..).zip(self.words()).flat_map(|(index, word)| {
             let rest_of = |bits: &u64| Some(bits & (bits - 1)).filter(|bits| *bits != 0);

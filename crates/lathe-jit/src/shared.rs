@@ -1,8 +1,8 @@
 //! Compiled code that many engines share.
 //!
-//! A region is a function of the cells it was compiled from and of how they were read, and
-//! it has no state of its own. So any engine whose memory holds the same cells may run it.
-//! An engine whose program changes itself lets go of its regions; the others keep them.
+//! A region is a function of the cells it was compiled from and of how they were read, and it has no state of its own.
+//! So any engine whose memory holds the same cells may run it. If the program of one engine changes itself, that engine
+//! drops its regions; the others keep them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,21 +20,21 @@ use crate::engine::Clock;
 use crate::orders::{Background, Job};
 use crate::region::{Assumptions, Region};
 
-/// Regions from one address that are kept for engines to come; the oldest goes first.
+/// Regions from one address that are kept for future engines; the oldest goes first.
 const VARIANTS: usize = 4;
-/// Addresses whose regions are kept; beyond that all are let go.
+/// Addresses whose regions are kept; beyond this number all are let go.
 const ADDRESSES: usize = 1 << 12;
 
-/// Where a test chooses its own threshold, code is compiled as well as possible after at most this many times that, so that short
-/// programs get there, too.
+/// Where a test chooses its own threshold, full effort pays after at most this many times the quick price, so that
+/// short programs get there, too.
 const SOON: u64 = 64;
 
 /// How much the compiler does for a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// As little as possible: most regions do not run for long enough to earn more back.
+    /// As little as possible: most regions do not run long enough to earn back more.
     Quick,
-    /// All it can: code that is up to twice as fast, and takes many times as long to make.
+    /// All it can: the code is up to twice as fast, and takes many times as long to make.
     Best,
 }
 
@@ -51,11 +51,11 @@ pub(crate) enum Effort {
 pub struct SharedCode {
     isa: Arc<Isa>,
     threshold: u32,
-    /// How many times as often something must be executed before it is compiled as well as possible.
+    /// Multiples of the quick price after which full effort pays.
     better: u64,
-    /// Who compiles; if nobody else does, the engine that wants it.
+    /// Who compiles; without anybody, the engine that orders the code compiles it.
     background: Option<Background>,
-    /// None where there is no compiler for this computer. It is locked while it works, the library is not.
+    /// `None` if there is no compiler for this computer. The compiler is locked while it works; the library is not.
     compiler: Arc<Mutex<Option<Compiler>>>,
     library: Arc<Mutex<Library>>,
 }
@@ -64,44 +64,46 @@ pub struct SharedCode {
 struct Library {
     /// The regions from each address, the newest last.
     regions: HashMap<u64, Vec<Arc<Compiled>>>,
-    /// The addresses from which some engine has a region compiled at the moment.
+    /// The addresses from which a region is being compiled for some engine.
     ordered: HashSet<u64>,
 }
 
-/// A compiled region, with what must hold of a machine that runs it.
+/// A compiled region, with the conditions that a machine must meet to run it.
 pub(crate) struct Compiled {
     pub(crate) code: Code,
     pub(crate) entry: u64,
     /// The most steps between two checks of the budget.
     pub(crate) bound: u64,
-    /// Where it can be entered: addresses with the numbers of their blocks.
+    /// Where it can be entered: leaders with the numbers of their blocks.
     pub(crate) blocks: BTreeMap<u64, u32>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Reading>,
-    /// How many there are, with those that volatile ones have been.
+    /// The number of instructions, where each content of a volatile instruction counts.
     pub(crate) size: usize,
-    /// The volatile ones, with how many contents of each are compiled.
+    /// The volatile instructions, with the number of compiled contents of each.
     pub(crate) selects: BTreeMap<u64, usize>,
-    /// Where it leads by known jumps, and the computed ones, which lead anywhere.
+    /// The addresses outside that it leads to by known jumps, and the addresses of its computed jumps, which lead
+    /// anywhere.
     pub(crate) leads_to: BTreeSet<u64>,
     pub(crate) computed_jumps: BTreeSet<u64>,
     pub(crate) effort: Effort,
     /// What must hold whenever it is entered.
     pub(crate) assumptions: Assumptions,
-    /// What it leaves to the reference interpreter because a run may stop there.
+    /// Instructions and accesses that it leaves to the reference interpreter because a run may stop there.
     armed: Arc<Armed>,
-    /// Whether it was compiled quickly and nobody has had that done better yet.
+    /// Whether it was compiled quickly and nobody has ordered better code yet.
     improvable: AtomicBool,
 }
 
 impl SharedCode {
-    /// No code yet, for this instruction set. A block is compiled when it has been interpreted for about as long as compiling it
-    /// takes.
+    /// Creates shared code for this instruction set, empty at first. A block is compiled once it has been interpreted
+    /// for about as long as compiling it takes.
     pub fn new(isa: &Arc<Isa>) -> Self {
         SharedCode { better: Compiler::BEST, ..SharedCode::with_threshold(isa, Compiler::QUICK) }
     }
 
-    /// No code yet; it is compiled when it has been reached this often, and as well as possible soon after that.
+    /// Creates shared code, empty at first. A block is compiled after this many visits, and with full effort soon after
+    /// that.
     pub fn with_threshold(isa: &Arc<Isa>, threshold: u32) -> Self {
         let compiler = Arc::new(Mutex::new(Compiler::new()));
         let threshold = threshold.max(1);
@@ -109,7 +111,7 @@ impl SharedCode {
         SharedCode { isa: isa.clone(), threshold, better, background: None, compiler, library: Arc::default() }
     }
 
-    /// Has code compiled elsewhere, while engines go on interpreting.
+    /// Compiles code elsewhere, while engines go on interpreting.
     #[must_use]
     pub fn in_background(self, background: Background) -> Self {
         SharedCode { background: Some(background), ..self }
@@ -127,8 +129,8 @@ impl SharedCode {
         self.better
     }
 
-    /// The newest region from this address that fits the machine; `modes` says whether it may be for
-    /// the present ones only.
+    /// Returns the newest region from this address that fits the machine; `modes` says whether the region may be for
+    /// the present modes only.
     pub(crate) fn find(&self, fast: &Fast, state: &State, entry: u64, modes: bool) -> Option<Arc<Compiled>> {
         let library = lock(&self.library);
         let fits = |region: &&Arc<Compiled>| {
@@ -139,12 +141,12 @@ impl SharedCode {
         library.regions.get(&entry)?.iter().rev().find(fits).cloned()
     }
 
-    /// Whether some engine has a region from this address compiled at the moment.
+    /// Whether a region from this address is being compiled for some engine.
     pub(crate) fn is_ordered(&self, entry: u64) -> bool {
         lock(&self.library).ordered.contains(&entry)
     }
 
-    /// Has a region from this address compiled and kept, and hands it on with the time that took; none if the
+    /// Orders a region from this address, keeps it, and delivers it with the time that compiling took; `None` if the
     /// compiler refuses it.
     pub(crate) fn order(
         &self,
@@ -213,25 +215,25 @@ impl Library {
 }
 
 impl Compiled {
-    /// Whether it can be compiled better.
+    /// Whether better code can be ordered for it.
     pub(crate) fn is_improvable(&self) -> bool {
         self.improvable.load(Ordering::Relaxed)
     }
 
-    /// Whether it can be compiled better, which only the first to ask is told.
+    /// Whether better code can be ordered for it; only the first caller gets `true`.
     pub(crate) fn claim_improvement(&self) -> bool {
         self.improvable.swap(false, Ordering::Relaxed)
     }
 
-    /// Whether a machine holds the cells it was compiled from, read as they were then, and runs stop where they
-    /// did then.
+    /// Whether a machine holds the cells that the region was compiled from, reads them in the same way, and stops runs
+    /// at the same places.
     pub(crate) fn fits(&self, fast: &Fast, state: &State) -> bool {
         let is_same = |(pc, reading): (&u64, &Reading)| fast.reads_like(state, *pc, reading);
         self.armed == *fast.armed() && self.assumptions.hold(fast.marks()) && self.instructions.iter().all(is_same)
     }
 }
 
-/// What is left behind by a panic is still whole.
+/// Locks a mutex. Data that a panic left behind is still whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! What a region assumes when it is compiled may cease to hold: cells get marks, a mode is
-//! another. And cells that are written on both ways of a branch are written once.
+//! What a region assumes when it is compiled may cease to hold: cells get marks, a mode changes. And cells that both
+//! ways of a branch write are written once.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ instructions {
 }
 "#;
 
-/// Adds 3 as often as `b` says.
+/// Adds 3 `b` times.
 const ADDS: &[u64] = &[1, 3, 2, 3, 0, 0];
 
 fn isa() -> Arc<Isa> {
@@ -81,8 +81,8 @@ fn agrees(isa: &Arc<Isa>, engine: &mut Jit, program: &[u64]) {
 #[test]
 fn cells_that_get_marked_are_looked_at() {
     let isa = isa();
-    // Fills the page with an instruction that goes back to the beginning, one time this, one time
-    // that, and goes there. Where it goes is not known before it has been there.
+    // Fills the page with an instruction that goes back to the beginning, with another one in every round, and jumps
+    // there. The target is unknown until the jump has been executed.
     let program = [5, 6, 16, 7, 2, 3, 3, 8];
     let mut engine = Jit::with_threshold(&isa, 50);
     agrees(&isa, &mut engine, &program);
@@ -109,7 +109,7 @@ fn a_region_for_one_mode_is_not_run_in_another() {
         assert_eq!(run, run_in_mode(&isa, &mut reference, &mut expected, mode));
         assert_eq!(state, expected);
     }
-    // Once both have been seen often enough it is compiled for both.
+    // Once both modes have been seen often enough, the region is compiled for both.
     assert_eq!(engine.statistics().regions, 2);
     let before = engine.statistics().steps;
     [0, 1].into_iter().for_each(|mode| drop(run_in_mode(&isa, &mut engine, &mut state, mode)));
@@ -136,7 +136,7 @@ fn machines_in_different_modes_share_what_fits() {
 #[test]
 fn a_mode_that_the_region_itself_changes_is_none() {
     let isa = isa();
-    // Turns it every time; sets it to what it is; sets it to something else.
+    // Programs that turn the mode every time, set it to its present value, or set it to another.
     for turning in [[9, 1, 3, 2, 3, 0, 0], [1, 3, 9, 2, 3, 0, 0]] {
         agrees(&isa, &mut Jit::with_threshold(&isa, 50), &endless(&turning));
     }
@@ -145,7 +145,7 @@ fn a_mode_that_the_region_itself_changes_is_none() {
     }
 }
 
-/// A program that begins again instead of halting; `home` leads to 0.
+/// Makes a program begin again instead of halting; `home` leads to 0.
 fn endless(program: &[u64]) -> Vec<u64> {
     program.iter().copied().chain([10]).collect()
 }
@@ -155,11 +155,11 @@ fn a_cell_that_is_written_on_both_ways_is_written_once() {
     let isa = isa();
     // `put`, then a branch over another `put` to the same cell, which is read in the end.
     let plain = [14, 12, 0x85, 13, 8, 14, 12, 0x85, 15, 0x80, 2, 3, 0];
-    // The same with a `get` before the second, of cells among which is the one that is written.
+    // The same with a `get` before the second `put`, from cells that include the written one.
     let reading = |base| [14, 12, 0x85, 13, 10, 15, base, 14, 12, 0x85, 2, 15, 0x80, 3, 0];
-    // And with one after it.
+    // And with a `get` after it.
     let reading_after = |base| [14, 12, 0x85, 13, 10, 14, 12, 0x85, 15, base, 2, 15, 0x80, 3, 0];
-    // And with the cell read where it is known what was written.
+    // And with a read of the cell where the written value is known.
     let known = [14, 12, 0x85, 13, 8, 14, 12, 0x85, 16, 0x85, 2, 3, 0];
     let programs = [&plain[..], &known, &reading(0x80), &reading(0x90), &reading_after(0x80), &reading_after(0x90)];
     for program in programs {
@@ -167,8 +167,7 @@ fn a_cell_that_is_written_on_both_ways_is_written_once() {
     }
 }
 
-/// Code that was compiled for one mode goes on in another: it must not be found hot at the same place
-/// for ever.
+/// Code compiled for one mode goes on in another: the engine must not find it hot at the same address for ever.
 #[test]
 fn a_hot_loop_goes_on_in_another_mode() {
     let machine = lathe_machines::find("mos6502").expect("it ships");

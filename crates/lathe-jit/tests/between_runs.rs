@@ -1,5 +1,5 @@
-//! Whatever others do to a state between two runs, engines go on from what it is then; and a state that nobody has
-//! touched need not be looked at.
+//! Whatever others do to a state between two runs, engines go on from the changed state; a state that nobody has
+//! touched need not be checked.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const AGAIN: u64 = 2;
 /// Long enough for the loop to be compiled.
 const STEPS: u64 = 20_000;
 
-/// What somebody does to a state.
+/// A change that somebody makes to a state.
 type Change = fn(&Isa, &mut State);
 
 const CHANGES: &[(&str, Change)] = &[
@@ -77,7 +77,7 @@ fn engines_see_what_others_have_changed() {
     }
 }
 
-/// A stamp stays where nothing can have changed, and goes with whatever can.
+/// A stamp stays if nothing can have changed, and goes away with every possible change.
 #[test]
 fn a_stamp_is_lost_with_every_change() {
     let isa = Arc::new(lathe_isa::load(MACHINE).isa.expect("the definition is right"));

@@ -1,5 +1,5 @@
-//! Programs that do not fit into one region run compiled all the same: long loops, and computed jumps
-//! with many targets, with targets that turn up late, and with effects of their own.
+//! Programs that do not fit into one region run compiled all the same: long loops, and computed jumps with many
+//! targets, with targets that turn up late, and with effects of their own.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn isa() -> Arc<Isa> {
     Arc::new(lathe_isa::load(MACHINE).isa.expect("the definition is right"))
 }
 
-/// A program from address 0 on, and 256 routines which add different numbers and start again.
+/// Loads a program at address 0, and 256 routines that add different numbers and start again.
 fn with_routines(isa: &Isa, program: impl IntoIterator<Item = u64>) -> State {
     let mut state = State::new(isa);
     let ram = state.memory_mut(isa.pc.memory);
@@ -51,7 +51,8 @@ fn with_routines(isa: &Isa, program: impl IntoIterator<Item = u64>) -> State {
     state
 }
 
-/// Runs for this many steps, as the reference interpreter does; what was done in the last of them.
+/// Runs these stretches of steps, and compares with the reference interpreter. Returns the statistics of the last
+/// stretch.
 fn run(isa: &Arc<Isa>, mut state: State, jit: &mut Jit, stretches: &[u64]) -> (Statistics, State) {
     let mut expected = state.clone();
     let mut devices = Devices::new(isa, Console::default());
@@ -87,7 +88,7 @@ fn a_jump_to_many_places_stays_in_compiled_code() {
     assert!(last.entries < 200, "compiled code was left all the time: {last:?}");
 }
 
-/// Where there are more targets than can be remembered, each is compiled by itself, and compiled once.
+/// If there are more targets than can be remembered, each is compiled by itself, and only once.
 #[test]
 fn a_jump_to_more_places_than_are_remembered_leads_to_compiled_code() {
     let isa = isa();
@@ -97,7 +98,7 @@ fn a_jump_to_more_places_than_are_remembered_leads_to_compiled_code() {
     assert!(last.compiled < 1_000, "instructions are there more than once: {last:?}");
 }
 
-/// The second target turns up when the region is compiled and has been running for long.
+/// The second target turns up when the region has been compiled and running for long.
 #[test]
 fn a_target_that_turns_up_late_is_compiled_too() {
     let isa = isa();
@@ -111,7 +112,7 @@ fn a_target_that_turns_up_late_is_compiled_too() {
     assert!(last.steps > 9_900 && last.entries < 10, "{last:?}");
 }
 
-/// A jump that goes somewhere new has counted something in memory, once.
+/// A jump that goes to a new target counts in memory, and must do so once.
 #[test]
 fn a_jump_with_an_effect_is_not_done_twice() {
     let isa = isa();
@@ -120,8 +121,8 @@ fn a_jump_with_an_effect_is_not_done_twice() {
     assert!(last.steps > 1_000, "{last:?}");
 }
 
-/// The checksum of 256 bytes, in loops within loops with branches. Regions are made of it before all of it is known to
-/// run; what is made better later is in one piece.
+/// A checksum of 256 bytes, in nested loops with branches. Its first regions are made before all of it is known to run;
+/// the improved code is one region.
 #[test]
 fn loops_within_loops_become_one_region() {
     let chip8 = lathe_machines::ALL.iter().find(|machine| machine.name == "chip8").expect("it ships");
@@ -138,7 +139,7 @@ fn loops_within_loops_become_one_region() {
     assert!(last.entries < 50, "compiled code was left all the time: {last:?}");
 }
 
-/// Whoever asks for code that is compiled before it is reached gets it the first time it is.
+/// A threshold of zero visits means one: code is compiled when it is first reached.
 #[test]
 fn a_threshold_of_nothing_is_one() {
     let isa = isa();
@@ -147,7 +148,7 @@ fn a_threshold_of_nothing_is_one() {
     assert!(last.regions > 0 && last.steps > 4_000, "{last:?}");
 }
 
-/// A run that ends before the regions there are could be entered compiles nothing more: it would not enter that either.
+/// A run too near its end to enter the existing regions compiles nothing more: it would not enter that either.
 #[test]
 fn nothing_is_compiled_in_the_last_steps_of_a_run() {
     let isa = isa();
@@ -165,8 +166,8 @@ fn nothing_is_compiled_in_the_last_steps_of_a_run() {
     assert_eq!(last.regions, 2, "{last:?}");
 }
 
-/// Routines that lead to one another are regions of their own at first. Soon compiled code finds the way from one to another by itself;
-/// where it cannot, they become one when going that way has taken long enough.
+/// Routines that lead to one another are regions of their own at first. Soon compiled code follows links from one to
+/// another; where there are no links, the regions are merged once crossing between them has taken long enough.
 #[test]
 fn regions_that_lead_to_one_another_all_the_time_are_not_left() {
     let isa = isa();
@@ -178,7 +179,7 @@ fn regions_that_lead_to_one_another_all_the_time_are_not_left() {
     assert!(last.steps > 9_800 && last.entries < 50, "{last:?}");
 }
 
-/// One way of 4096 is too rare for what is compiled first, and would never have a region of its own.
+/// A path taken once in 4096 times is too rare for the first region, and would never have a region of its own.
 #[test]
 fn what_is_rare_becomes_part_of_a_region_that_runs_on() {
     let isa = isa();

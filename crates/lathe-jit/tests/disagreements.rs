@@ -12,7 +12,7 @@ fn load(definition: &str) -> Arc<Isa> {
     Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
-/// Runs a program, each limit on the next of the engines, and compares with the reference interpreter.
+/// Runs a program, each limit on the next engine in turn, and compares with the reference interpreter.
 fn agree(isa: &Arc<Isa>, engines: &mut [Box<dyn Engine>], program: &[u64], limits: &[u64]) {
     let mut state = State::new(isa);
     state.memory_mut(isa.pc.memory).fill(program.iter().copied());
@@ -37,7 +37,7 @@ fn jit(isa: &Arc<Isa>) -> Box<dyn Engine> {
     Box::new(Jit::with_threshold(isa, 2))
 }
 
-/// An engine that has not lent the room of a large memory has no permits, and still must say which pages it
+/// An engine that has not provided the room for a large memory has no permits, and still must record which pages it
 /// writes.
 #[test]
 fn a_state_with_a_large_memory_goes_from_engine_to_engine() {
@@ -63,7 +63,7 @@ instructions {
     agree(&isa, &mut [jit(&isa), jit(&isa), fast(&isa)], &program, &[100, 200, 300, 400, 20, 30, 500]);
 }
 
-/// A sum of fewer bits that always wraps is no sum of its terms in more bits.
+/// A narrow sum that always wraps differs from the wide sum of its terms.
 #[test]
 fn a_narrow_sum_may_wrap_always() {
     let isa = load(
@@ -86,7 +86,7 @@ instructions {
     }
 }
 
-/// Cycles wrap when there are too many.
+/// The count of cycles wraps.
 #[test]
 fn cycles_may_be_very_many() {
     let isa = load(

@@ -1,11 +1,11 @@
-//! The escape suite: guest programs reach nothing but the guest, whatever they do, and
-//! hostile definitions are refused or handled within limits.
+//! The escape suite: guest programs reach nothing but the guest, whatever they do, and hostile definitions are refused
+//! or handled within limits.
 //!
-//! What surrounds guest memory is out of bounds for the process itself, so a stray access of
-//! compiled code would end the test with a signal.
+//! The pages around guest memory are inaccessible to the process itself, so a stray access by compiled code would end
+//! the test with a signal.
 
 #![cfg(target_os = "linux")]
-// The process is looked at from outside.
+// The tests look at the process from outside.
 #![allow(clippy::disallowed_methods)]
 
 use std::ops::RangeInclusive;
@@ -18,7 +18,7 @@ use lathe_jit::Jit;
 use lathe_tests::random::Random;
 use lathe_vm::{Console, Devices, Engine, Interpreter, State, Stop};
 
-/// Compile almost at once.
+/// Compiles almost at once.
 const THRESHOLD: u32 = 2;
 /// Programs of each machine that must have been compiled.
 const COMPILED: usize = 10;
@@ -28,7 +28,7 @@ fn shipped() -> impl Iterator<Item = Arc<Isa>> {
     loaded.map(|loaded| Arc::new(loaded.isa.expect("the definition is right")))
 }
 
-/// Mostly numbers at the ends of what a register or an address can be.
+/// Returns a number, mostly near the limits of a register or an address.
 fn value(random: &mut Random) -> u64 {
     match random.below(4) {
         0 => 0u64.wrapping_sub(random.below(4)),
@@ -37,8 +37,8 @@ fn value(random: &mut Random) -> u64 {
     }
 }
 
-/// A machine whose memories are full of instructions with arbitrary operands, so that jumps to
-/// anywhere find some.
+/// Makes a machine whose memories are full of instructions with arbitrary operands, so that a jump to anywhere finds
+/// some.
 fn scrambled(isa: &Isa, random: &mut Random) -> State {
     let mut state = State::new(isa);
     for id in (0..isa.memories.len() as u32).map(MemoryId) {
@@ -67,7 +67,7 @@ struct Mapped {
     permissions: String,
 }
 
-/// What the process has mapped now.
+/// Returns the present mappings of the process.
 fn mapped() -> Vec<Mapped> {
     let text = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
     let line = |line: &str| {
@@ -118,7 +118,7 @@ fn arbitrary_programs_stay_between_guard_pages() {
     }
 }
 
-/// Every memory lies between pages that nothing can touch, and its spare bytes are untouched.
+/// Asserts that every memory lies between inaccessible pages, and that its spare bytes are untouched.
 fn assert_guarded(isa: &Isa, state: &mut State) {
     let now = mapped();
     for id in (0..isa.memories.len() as u32).map(MemoryId) {
@@ -136,7 +136,7 @@ fn assert_guarded(isa: &Isa, state: &mut State) {
     }
 }
 
-/// Code that changes itself is compiled and freed again and again; somebody watches meanwhile.
+/// Code that changes itself is compiled and freed again and again, while another thread watches.
 #[test]
 fn no_page_is_ever_writable_and_executable() {
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -159,7 +159,7 @@ fn no_page_is_ever_writable_and_executable() {
     });
 }
 
-/// Runs a definition's machine, whose memory is all zero but for these cells, on both engines.
+/// Runs a definition's machine, whose memory is all zero except for these cells, on both engines.
 fn agree(definition: &str, cells: &[u64], limit: u64) -> Stop {
     let loaded = lathe_isa::load(definition);
     let isa = Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));
@@ -234,8 +234,7 @@ instructions {{
     assert_eq!(agree(&definition, &cells, 50_000), Stop::Limit);
 }
 
-/// Return addresses of two bytes, written and read at once, with one byte in the last cell and
-/// the other in the first.
+/// Return addresses of two bytes, written and read at once, with one byte in the last cell and the other in the first.
 #[test]
 fn two_bytes_at_once_may_wrap() {
     let isa = Arc::new(

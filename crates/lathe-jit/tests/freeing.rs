@@ -1,5 +1,4 @@
-//! Code that is not used any more is freed. A test by itself, because the process is looked at from
-//! outside.
+//! Unused code is freed. This test is alone in its file, because it looks at the process from outside.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::disallowed_methods)]
@@ -18,24 +17,24 @@ instructions {
 }
 "#;
 
-/// More than are kept for engines to come.
+/// More addresses than are kept for future engines.
 const ADDRESSES: u64 = 9_000;
 
-/// The bytes of memory that hold code which this process has made.
+/// Returns the bytes of memory that hold code made by this process.
 fn bytes_of_code() -> u64 {
     let text = std::fs::read_to_string("/proc/self/maps").expect("Linux has it");
     let bytes = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (first, end) = words[0].split_once('-')?;
         let size = u64::from_str_radix(end, 16).ok()? - u64::from_str_radix(first, 16).ok()?;
-        // Pages that are shared without a file are said to be this device's.
+        // Shared anonymous pages are listed as pages of this device.
         let is_made_here = words.len() == 5 || line.contains("/dev/zero");
         (words[1].contains('x') && is_made_here).then_some(size)
     };
     text.lines().filter_map(bytes).sum()
 }
 
-/// Single steps at one address after the other, each with another number there.
+/// Single steps at one address after another, with another number at each.
 #[test]
 fn code_of_dropped_regions_is_freed() {
     let isa = std::sync::Arc::new(lathe_isa::load(MACHINE).isa.expect("it is right"));

@@ -1,4 +1,4 @@
-//! What a machine does between instructions does not keep it from being compiled.
+//! Hooks, which run between instructions, do not keep a machine from being compiled.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn run(isa: &Isa, engine: &mut dyn Engine, flags: &[u64]) -> (Run, State) {
     (run, state)
 }
 
-/// All engines do the same; gives how many steps compiled code did.
+/// Asserts that all engines do the same. Returns how many steps compiled code did.
 fn compiled_steps(isa: &Arc<Isa>, flags: &[u64]) -> u64 {
     let expected = run(isa, &mut Interpreter::new(isa), flags);
     assert_eq!(run(isa, &mut Fast::eager(isa), flags), expected);
@@ -90,8 +90,8 @@ fn what_is_done_before_every_instruction_is_compiled_with_it() {
     assert!(steps > STEPS * 9 / 10, "{steps}");
 }
 
-/// Somebody else asks for an interrupt between two runs. It comes before the next instruction, and when it has come
-/// compiled code goes on.
+/// Somebody else requests an interrupt between two runs. It comes before the next instruction, and then compiled code
+/// goes on.
 #[test]
 fn an_interrupt_that_is_asked_for_between_two_runs_comes_at_once() {
     let isa = load(PULLING);

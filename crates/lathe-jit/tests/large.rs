@@ -1,5 +1,5 @@
-//! Memories that are too large for one piece, in compiled code: accesses that wrap, pages that nobody
-//! has written yet, and the same engine on several states.
+//! Memories too large for one piece, in compiled code: accesses that wrap, pages that nobody has written yet, and the
+//! same engine on several states.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use lathe_isa::model::{MemoryId, Place};
 use lathe_jit::Jit;
 use lathe_vm::{Console, Devices, Engine, Interpreter, Run, State};
 
-/// A machine with 2^24 cells of code and data, and as many of another memory.
+/// A machine with 2^24 cells of code and data, and as many in another memory.
 const LARGE: &str = r#"
 machine large "Two large memories"
 memory ram : u24 -> u8 little
@@ -35,7 +35,7 @@ fn large() -> Arc<Isa> {
     Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
-/// The machine with these instructions in a loop from 0x10 on.
+/// Returns the machine with these instructions in a loop from 0x10 on.
 fn state(isa: &Isa, code: &[u64], registers: &[(&str, u64)]) -> State {
     let mut state = State::new(isa);
     (0x10..).zip(code).for_each(|(address, value)| state.memory_mut(isa.pc.memory).set(address, *value));
@@ -59,7 +59,7 @@ fn agree(isa: &Arc<Isa>, jit: &mut Jit, mut state: State, limit: u64) -> State {
     assert_eq!(found, run(isa, &mut Interpreter::new(isa), &mut expected, limit));
     assert_eq!(state, expected);
     assert!(jit.statistics().steps > before, "nothing of it was compiled");
-    // Equality is one thing, what is listed and copied another.
+    // Equal memories may still differ in which cells they list and copy.
     for id in [MemoryId(0), MemoryId(1)] {
         assert_eq!(state.memory(id).nonzero(), expected.memory(id).nonzero());
     }
@@ -111,7 +111,7 @@ fn an_engine_may_run_another_state() {
     }
 }
 
-/// Stores that run over the code that does them.
+/// Stores that run over their own code.
 #[test]
 fn code_in_a_large_memory_may_change() {
     let isa = large();
@@ -126,12 +126,12 @@ fn code_in_a_large_memory_may_change() {
     }
 }
 
-/// Compiled code is left for the first store to every page, and is worth its place all the same.
+/// Compiled code is left for the first store to every page, and is still worth keeping.
 #[test]
 fn opening_pages_does_not_count_against_compiled_code() {
     let isa = large();
     let mut jit = Jit::with_threshold(&isa, 2);
-    // Writes to another page every time: all 4096 of them, twice.
+    // Writes to another page every time: to all 4096 pages, twice.
     let state = state(&isa, &[7, 9, 10], &[("b", 0x00FF_F800), ("step", 0x1000)]);
     let steps = 2 * 4096 * 3;
     agree(&isa, &mut jit, state, steps);

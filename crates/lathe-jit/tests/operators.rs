@@ -1,5 +1,5 @@
-//! Every operator on all operands of small widths, lowered by the fast interpreter and compiled: on
-//! registers, on numbers on either side, and as what a jump depends on. `examples/in_wasm.rs` does the same in WebAssembly.
+//! Every operator on all operands of small widths, lowered by the fast interpreter and compiled: on registers, with a
+//! constant on either side, and as the condition of a jump. `examples/in_wasm.rs` does the same in WebAssembly.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 use lathe_jit::Jit;
 use lathe_vm::{Console, Devices, Engine, State};
 
-/// Widths of which all operands are tried.
+/// Widths for which all operands are tried.
 const WIDTHS: [u64; 4] = [1, 2, 3, 4];
 /// Where the jump leads.
 const TARGET: u64 = 0x40;
 
-/// How an operator is written.
+/// Returns an operation as it is written in a definition.
 fn text(operator: BinaryOperator, x: &str, y: &str) -> String {
     use BinaryOperator::*;
     let infix = |operator: &str| format!("{x} {operator} {y}");
@@ -45,7 +45,7 @@ fn text(operator: BinaryOperator, x: &str, y: &str) -> String {
     }
 }
 
-/// A machine with an operation on its registers `a` and `b`, or on one of them and a number.
+/// Makes a machine with an operation on its registers `a` and `b`, or on one of them and a number.
 fn machine(width: u64, result: u64, operation: impl Fn(&str, &str) -> String) -> Arc<Isa> {
     let number = format!("{}{}", "0".repeat(8 - width as usize), "N".repeat(width as usize));
     let [both, right, left] = [operation("a", "b"), operation("a", "N"), operation("N", "b")];
@@ -69,13 +69,13 @@ instructions {{
     Arc::new(loaded.isa.unwrap_or_else(|| panic!("{text}\n{:?}", loaded.diagnostics)))
 }
 
-/// Where the instructions are: each with every number, so that each is compiled once.
+/// Where the instructions are: one for every number, so that each is compiled once.
 const BOTH: u64 = 0x10;
 const JUMP: u64 = 0x20;
 const RIGHT: u64 = 0x100;
 const LEFT: u64 = 0x200;
 
-/// A machine with all of them in memory.
+/// Returns a machine with all instructions in memory.
 fn program(isa: &Arc<Isa>, width: Width) -> State {
     let mut state = State::new(isa);
     let ram = state.memory_mut(isa.pc.memory);
@@ -90,7 +90,7 @@ fn program(isa: &Arc<Isa>, width: Width) -> State {
     state
 }
 
-/// What the engine makes of all operands.
+/// Checks what the engine computes for all operands.
 fn check(isa: &Arc<Isa>, width: Width, engine: &mut dyn Engine, name: &str, expected: impl Fn(u64, u64) -> u64) {
     let mut state = program(isa, width);
     let mut devices = Devices::new(isa, Console::default());
@@ -135,7 +135,7 @@ pub(crate) fn operators_with_one_operand() {
     {
         let width = Width::new(bits).expect("a width");
         let sign = if operator == UnaryOperator::Not { "~" } else { "-" };
-        // The other operand is there to be on either side.
+        // The second operand is there so that the first can be on either side.
         let isa = machine(bits, bits, |x, y| format!("({sign}{x}) ^ {y}"));
         check_on_all(&isa, width, &format!("{operator:?}"), |x, y| operator.apply(width, x) ^ y);
     }

@@ -1,6 +1,6 @@
 //! Many machines share compiled code, on any thread, and do not disturb one another.
 
-// The process is looked at from outside.
+// The tests look at the process from outside.
 #![allow(clippy::disallowed_methods)]
 
 use std::sync::Arc;
@@ -26,11 +26,11 @@ instructions {
 }
 "#;
 
-/// Adds 7 as often as `b` says.
+/// Adds 7 `b` times.
 const ADDS: [u64; 8] = [1, 7, 5, 1, 2, 3, 0, 0];
-/// As `ADDS`, but what is added and a number that is not used change all the time.
+/// As `ADDS`, but the added number changes all the time.
 const PATCHES: [u64; 9] = [1, 7, 5, 1, 4, 1, 2, 3, 0];
-/// It has the same cells as the first, until it has run so far that it changes the second.
+/// Begins with the same cells as `ADDS`, until it has run so far that it changes the added number.
 const PATCHES_LATE: [u64; 16] = [1, 7, 5, 1, 2, 3, 0, 4, 1, 2, 3, 0, 0, 0, 0, 0];
 
 fn isa() -> Arc<Isa> {
@@ -90,7 +90,7 @@ fn a_thousand_machines_share_one_compilation() {
     }
 }
 
-/// The bytes that the process has in memory. Only Linux tells, and there it must.
+/// Returns the resident bytes of the process. Only Linux tells them, and there it must.
 fn resident() -> u64 {
     if !cfg!(target_os = "linux") {
         return 0;
@@ -100,7 +100,7 @@ fn resident() -> u64 {
     pages * 4096
 }
 
-/// Programs that are the same at first and differ later, in turns.
+/// Programs that are the same at first and differ later run in turn.
 #[test]
 fn a_machine_that_changes_its_code_does_not_change_others() {
     let isa = isa();
@@ -145,7 +145,7 @@ fn threads_share_code() {
     });
 }
 
-/// A loop that changes a number of its own runs compiled all the same.
+/// A loop that changes one of its own constants runs compiled all the same.
 #[test]
 fn changed_numbers_are_read_from_memory() {
     let isa = isa();
@@ -157,7 +157,7 @@ fn changed_numbers_are_read_from_memory() {
     assert!(patched > 0 && steps > all / 2, "{:?}", jit.statistics());
 }
 
-/// A machine that had the first code of a region went on with that for ever, if another one had it improved.
+/// A machine with the first code of a region once kept it for ever if another machine had the region improved.
 #[test]
 fn what_one_machine_has_improved_all_others_take_up() {
     let isa = isa();

@@ -1,5 +1,5 @@
-//! What safe code can do to an engine: give it a state of another machine, leave it little address
-//! space, run it on a small stack. None of it may reach memory that is not the machine's, or abort.
+//! What safe code can do to an engine: give it a state of another machine, leave it little address space, run it on a
+//! small stack. None of this may abort, or reach memory that is not the machine's.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use lathe_isa::model::MemoryId;
 use lathe_jit::Jit;
 use lathe_vm::{Console, Devices, Engine, Fault, FaultCause, Interpreter, Memory, Run, State, Stop};
 
-/// Counts, and stores at addresses all over the memory.
+/// Makes a machine that counts, and stores at addresses all over its memory.
 fn machine(registers: u32, address: u32, cell: u32) -> Arc<Isa> {
     let more: String = (0..registers).map(|number| format!("register x{number} : u16\n")).collect();
     let text = format!(
@@ -39,7 +39,7 @@ fn run(isa: &Isa, engine: &mut dyn Engine, state: &mut State) -> Run {
     engine.run(state, &mut Devices::new(isa, Console::default()), 10_000)
 }
 
-/// The engines, which have compiled what they run.
+/// Returns the engines, which have compiled what they run.
 fn engines(isa: &Arc<Isa>) -> [Box<dyn Engine>; 3] {
     let mut engines: [Box<dyn Engine>; 3] =
         [Box::new(Interpreter::new(isa)), Box::new(Fast::new(isa)), Box::new(Jit::with_threshold(isa, 2))];
@@ -65,7 +65,7 @@ fn a_state_of_another_machine_is_refused() {
     }
 }
 
-/// A memory of another shape in a state that is otherwise right, and a register with too many bits.
+/// A memory of another shape in an otherwise valid state, and a register with too many bits.
 #[test]
 fn a_state_with_a_foreign_part_is_refused() {
     let isa = machine(2, 16, 8);
@@ -82,7 +82,7 @@ fn a_state_with_a_foreign_part_is_refused() {
     }
 }
 
-/// Sixteen memories that are each as large as the address space that is left.
+/// Makes a machine with sixteen memories, each as large as the remaining address space.
 fn sixteen() -> Arc<Isa> {
     let memories: String = (1..16).map(|number| format!("memory m{number} : u32 -> u8\n")).collect();
     let stores: String = (1..16).map(|number| format!("; m{number}[a] = a[7:0]")).collect();
@@ -93,7 +93,7 @@ fn sixteen() -> Arc<Isa> {
     load(&text)
 }
 
-/// Runs in a process that is given little address space, by the test below.
+/// The test below runs this one in a process with little address space.
 #[test]
 fn sixteen_large_memories_agree() {
     let isa = sixteen();
@@ -118,7 +118,7 @@ fn little_address_space_is_no_reason_to_abort() {
     }
 }
 
-/// Everything works on a thread with a small stack, however long the instructions of a region hang together.
+/// Everything works on a thread with a small stack, however long a chain the instructions of a region form.
 #[test]
 fn a_small_stack_is_enough() {
     let isa = load(

@@ -1,5 +1,5 @@
-//! The deepest meanings that a definition can have, on every engine with a small stack: what is too deep to be lowered or
-//! compiled is left to the reference interpreter, and all of them do the same.
+//! The deepest meanings that a definition can have, on every engine with a small stack: an instruction too deep to be
+//! lowered or compiled is left to the reference interpreter, and all engines do the same.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn row(meaning: &str) -> String {
     format!("{HEAD}instructions {{\n  go | 0000 0000 | {meaning}\n}}\n")
 }
 
-/// Runs nothing but the instruction, on every engine.
+/// Runs a program of nothing but the instruction, on every engine.
 #[track_caller]
 fn runs(text: String) {
     let run = move || {
@@ -44,7 +44,7 @@ fn runs(text: String) {
     thread.expect("a thread").join().expect("it survives");
 }
 
-/// The largest of these counts that a definition of this shape may have.
+/// Returns the definition of this shape with the largest of these counts that is accepted; the largest comes first.
 fn largest(counts: impl IntoIterator<Item = usize>, shape: impl Fn(usize) -> String) -> String {
     let mut texts = counts.into_iter().map(shape);
     texts.find(|text| lathe_isa::load(text).isa.is_some()).expect("one of them is accepted")
@@ -95,7 +95,7 @@ fn the_deepest_blocks_and_parentheses() {
     }
 }
 
-/// Short instructions of which each needs what the one before has made: a block of them is deep as well.
+/// Short instructions, each of which needs the result of the one before: a block of them is deep as well.
 #[test]
 fn many_instructions_one_upon_the_other() {
     runs(row("a = (a * 5 + b) ^ (a >> 3); b = (b * 3 ^ a) + (b << 1)"));

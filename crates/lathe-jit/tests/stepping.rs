@@ -1,5 +1,5 @@
-//! The engine for tests that look after every step: every instruction that can be compiled is
-//! executed in its compiled form.
+//! The engine for tests that look after every step: every instruction that can be compiled is executed in its compiled
+//! form.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use lathe_tests::random::Random;
 use lathe_values::{Graph, SymbolicState, execute};
 use lathe_vm::{Console, Devices, Engine, Interpreter, State};
 
-/// Vectors of each machine.
+/// Test vectors of each machine.
 const VECTORS: u64 = 1_500;
 
-/// All machines that ship.
+/// Returns all machines that ship.
 fn machines() -> impl Iterator<Item = Arc<Isa>> {
     lathe_machines::ALL.iter().map(|machine| {
         Arc::new(lathe_isa::load_with(machine.source(), &lathe_machines::Shipped).isa.expect("it is right"))
     })
 }
 
-/// One instruction with arbitrary operands at an arbitrary address, and arbitrary registers.
+/// Makes a state with one instruction with arbitrary operands at an arbitrary address, and arbitrary registers.
 fn vector(isa: &Isa, random: &mut Random) -> State {
     let mut state = State::new(isa);
     let id = InstructionId(random.below(isa.instructions.len() as u64) as u32);
@@ -41,8 +41,7 @@ fn vector(isa: &Isa, random: &mut Random) -> State {
     state
 }
 
-/// Whether the machine is about to execute an instruction on registers and memory that does not stay
-/// where it is.
+/// Whether the next instruction works on registers and memory only, and does not go on at itself.
 fn can_be_compiled(isa: &Arc<Isa>, state: &State) -> bool {
     let mut fast = Fast::eager(isa);
     fast.revalidate(state);
@@ -72,8 +71,8 @@ fn single_steps_are_steps_of_compiled_code() {
             assert_eq!((found, &state), (wanted, &expected), "{}", isa.name);
         }
         let steps = jit.statistics().steps;
-        // Some are left to the interpreter when they are executed: stores into code or into the closed pages of a
-        // large memory (every store to an arbitrary address is one), mapped addresses.
+        // Some instructions are left to the interpreter when they are executed: stores into code or into closed pages
+        // of a large memory (such as every store to an arbitrary address), accesses to mapped addresses.
         assert!(steps * 20 >= possible * 17, "{}: {steps} of {possible} in compiled code", isa.name);
         assert!(possible * 4 > VECTORS, "{}: only {possible} can be compiled", isa.name);
         assert!(steps <= possible, "{}: {steps} of {possible}", isa.name);

@@ -1,5 +1,5 @@
-//! Devices that count instructions see the same number of them on every engine, though most are
-//! executed without telling anybody.
+//! Devices that count instructions see the same count on every engine, although most instructions are executed without
+//! telling them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use lathe_jit::Jit;
 use lathe_vm::device::{Keypad, Timer};
 use lathe_vm::{Console, Devices, Engine, Interpreter, Run, State};
 
-/// Every look at a timer or key leaves a trace in `seen`.
+/// Every read of a timer or key leaves a trace in `seen`.
 const WATCHFUL: &str = r#"
 machine watchful "Looks at timers"
 memory ram : u8 -> u8
@@ -35,7 +35,7 @@ fn watchful() -> Arc<Isa> {
     Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
-/// The runs, the state and what is left on the first timer after these limits one after the other.
+/// Runs these limits in turn. Returns the runs, the state and what is left on the first timer.
 fn run(isa: &Arc<Isa>, engine: &mut dyn Engine, code: &[u64], limits: &[u64]) -> (Vec<Run>, State, Option<u64>) {
     let mut state = State::new(isa);
     state.memory_mut(isa.pc.memory).fill(code.iter().copied());

@@ -1,4 +1,4 @@
-//! An instruction whose opcode keeps changing is compiled as all that it has been.
+//! An instruction whose opcode keeps changing is compiled for all of its contents so far.
 
 use std::sync::Arc;
 
@@ -27,10 +27,11 @@ instructions with cycles {
 }
 "#;
 
-/// The second cell is an operand, or an instruction of its own. From 0x100 on are the opcodes, which come round and round.
+/// The second cell is an operand, or an instruction of its own. The first cell takes the opcodes from 0x100 on in turn,
+/// again and again.
 const PROGRAM: [u64; 5] = [0x01, 0x08, 0x08, 0x09, 0x0A];
 
-/// Steps that take the program through all opcodes, at most.
+/// The most steps that take the program through all opcodes.
 const ROUND: u64 = 256 * 5;
 
 fn isa() -> Arc<Isa> {
@@ -38,7 +39,7 @@ fn isa() -> Arc<Isa> {
     Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)))
 }
 
-/// A machine on the compiling engine, and the same one on the reference interpreter.
+/// A machine on the compiling engine, and the same machine on the reference interpreter.
 struct Pair {
     isa: Arc<Isa>,
     jit: Jit,
@@ -62,7 +63,7 @@ impl Pair {
         pair
     }
 
-    /// The opcodes that come round from now on.
+    /// Sets the opcodes that come in turn from now on.
     fn set_opcodes(&mut self, opcodes: &[u64]) {
         for (at, opcode) in (0x100..0x200).zip(opcodes.iter().cycle()) {
             self.set(at, *opcode);
@@ -83,7 +84,7 @@ impl Pair {
         run.stop
     }
 
-    /// Times that compiled code is left to the interpreter in a run.
+    /// Returns how often compiled code is left to the interpreter in a run.
     fn interpreted(&mut self, limit: u64) -> u64 {
         let before = self.jit.statistics().interpreted;
         assert_eq!(self.run(limit), Stop::Limit);
@@ -95,7 +96,7 @@ impl Pair {
 fn compiled_code_knows_the_contents() {
     let mut pair = Pair::new(&[1, 2, 3, 4, 5, 6, 7, 8]);
     pair.run(100 * ROUND);
-    // Each of these may stop between any two instructions.
+    // These runs may stop between any two instructions.
     (17..200).for_each(|limit| drop(pair.run(limit)));
     let before = pair.jit.statistics();
     assert_eq!(pair.interpreted(100 * ROUND), 0, "{before:?}");
@@ -105,7 +106,7 @@ fn compiled_code_knows_the_contents() {
 
 #[test]
 fn contents_that_come_later_are_compiled_too() {
-    // Whether the region is left for them now and then, or so often that it is soon given up.
+    // The region is left for later contents now and then, or so often that it would soon be given up.
     for (threshold, later) in [(64, [3, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1]), (640, [3, 4, 3, 4, 3, 4, 3, 4, 3, 4, 3, 1])]
     {
         let mut pair = Pair::with_threshold(threshold, &[1, 2]);
@@ -122,7 +123,7 @@ fn contents_that_come_later_are_compiled_too() {
     }
 }
 
-/// It is interpreted as the same one whenever it is interpreted, which does not mean that it is always the same.
+/// The instruction has the same content whenever it is interpreted, which does not mean that it always has.
 #[test]
 fn one_that_is_compiled_for_others_does_not_settle() {
     let mut rarely = [1, 2].repeat(128);
@@ -140,7 +141,7 @@ fn an_operand_may_change_with_it() {
     let mut pair = Pair::new(&[4, 5, 1, 4]);
     for operand in [0x08, 0x80, 0x08, 0x81, 0x82] {
         pair.set(1, operand);
-        // Where it is an instruction, it is none.
+        // As an instruction of its own, any other operand is illegal.
         let stop = pair.run(10 * ROUND);
         assert_eq!(stop == Stop::Limit, operand == 0x08, "{operand:#x}: {stop:?}");
         (pair.found.pc, pair.expected.pc) = (0, 0);
@@ -156,7 +157,8 @@ fn one_that_becomes_an_end_ends_there() {
     assert_eq!(pair.found.pc, 1, "behind it");
 }
 
-/// The cell behind a volatile instruction is fetched from a cartridge. What lies below it says nothing of the instruction.
+/// The cell behind a volatile instruction is fetched from a cartridge. The cell below the map is no part of the
+/// instruction.
 #[test]
 fn one_before_a_map_is_what_is_fetched() {
     let mapped = MACHINE.replace(

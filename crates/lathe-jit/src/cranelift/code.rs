@@ -1,4 +1,4 @@
-//! Cranelift as the compiler, and the memory of the code that it makes.
+//! The compiler for native code, and the memory that holds its code.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,14 +20,14 @@ use crate::emit::emit;
 use crate::region::Region;
 use crate::shared::Effort;
 
-/// The signature of a compiled region.
+/// Adds the parameters of a compiled region to a signature.
 fn signature(mut signature: Signature) -> Signature {
     signature.params.push(AbiParam::new(I64));
     signature.params.push(AbiParam::new(I32));
     signature
 }
 
-/// What is kept from one compilation to the next.
+/// The compiler, with everything that is kept from one compilation to the next.
 pub(crate) struct CraneliftCompiler {
     quick: OwnedTargetIsa,
     best: OwnedTargetIsa,
@@ -37,26 +37,27 @@ pub(crate) struct CraneliftCompiler {
     space: crate::direct::Space,
 }
 
-/// The memory of the code of one region, freed with it. It can be sent to another thread but not used from two, and the
-/// lock says so. The module is there until it is freed.
+/// The memory of the code of one region, freed with it. It can be sent to another thread but not used from two, hence
+/// the lock. It contains the module until that is freed.
 struct ModuleMemory(Mutex<Option<JITModule>>);
 
-/// Whether code is first compiled without Cranelift.
+/// Whether `direct/` makes the first code.
 const HAS_DIRECT: bool = cfg!(all(target_arch = "x86_64", unix));
 
 impl CraneliftCompiler {
-    /// Compiling an instruction quickly takes about as long as interpreting it this often, with finding the region it is part of...
+    /// Finding the region of an instruction and compiling it quickly takes about as long as interpreting it this
+    /// often...
     pub(crate) const QUICK: u32 = if HAS_DIRECT { 1_000 } else { 6_000 };
-    /// ...and this many times as often must it be executed until compiling it well has been earned: that takes ten times as long, and
-    /// makes it about a fifth faster.
+    /// ...and full effort pays after this many times as many executions: it takes ten times as long, and makes code
+    /// about a fifth faster.
     pub(crate) const BEST: u64 = if HAS_DIRECT { 4_096 } else { 16 };
 
-    /// A compiler for this computer, if there is one.
+    /// Creates a compiler for this computer, if there is one.
     pub(crate) fn new() -> Option<CraneliftCompiler> {
         let native = cranelift_native::builder().ok()?;
         let target = |settings: &[(&str, &str)]| {
             let mut flags = settings::builder();
-            // Where blocks begin and lead is what the placement is chosen by.
+            // The placement is chosen by where blocks begin and lead.
             let common = [("enable_verifier", "false"), ("is_pic", "false"), ("machine_code_cfg_info", "true")];
             for (name, value) in settings.iter().chain(&common) {
                 flags.set(name, value).ok()?;
@@ -86,7 +87,7 @@ impl CraneliftCompiler {
         self.build(effort, &executions, |builder, [context, number]| emit(isa, region, builder, context, number))
     }
 
-    /// Compiles whatever is built from the parameters; it is known how often each of its blocks was executed.
+    /// Compiles what `build` makes from the parameters; `executions` says how often each of its blocks was executed.
     pub(crate) fn build(
         &mut self,
         effort: Effort,
@@ -113,7 +114,7 @@ impl CraneliftCompiler {
         Some(code_in(module, id, offset))
     }
 
-    /// Puts code that somebody else has made where it can be executed.
+    /// Places code that `direct/` has made where it can be executed.
     #[cfg(all(target_arch = "x86_64", unix))]
     pub(crate) fn place(&mut self, bytes: &[u8]) -> Option<Code> {
         #[cfg(target_os = "linux")]
@@ -132,21 +133,21 @@ impl CraneliftCompiler {
     }
 }
 
-/// The function that a module has, this many bytes after where the module thinks that it begins.
+/// Returns the function of a module, which begins this many bytes after the address that the module has for it.
 fn code_in(module: JITModule, id: FuncId, offset: usize) -> Code {
     let address = module.get_finalized_function(id).wrapping_add(offset);
     Code::new(function_at(address), ModuleMemory(Mutex::new(Some(module))))
 }
 
-/// The function whose code is at this address.
+/// Returns the function whose code is at this address.
 fn function_at(address: *const u8) -> Function {
-    // SAFETY: what is there was just compiled with `signature`, or written for it, which is
-    // this type: a pointer and a 32-bit number by the platform's C convention, no result.
+    // SAFETY: the code there was just compiled with `signature`, or written for it, which is this type: a pointer and a
+    // 32-bit number by the platform's C convention, no result.
     unsafe { std::mem::transmute::<*const u8, Function>(address) }
 }
 
-/// Compiles what has been emitted and puts it into the module, this many bytes after where the module thinks that it
-/// begins. It is known how often each of its blocks was executed.
+/// Compiles the function in the workspace and puts it into the module. Returns how many bytes after the address that
+/// the module has for it the function begins. `executions` says how often each of its blocks was executed.
 fn define(workspace: &mut Workspace, module: &mut JITModule, id: FuncId, executions: &[u64]) -> Option<usize> {
     workspace.compile(module.isa(), &mut ControlPlane::default()).ok()?;
     let code = workspace.compiled_code()?;
@@ -166,8 +167,8 @@ fn define(workspace: &mut Workspace, module: &mut JITModule, id: FuncId, executi
 
 impl ModuleMemory {
     fn free(module: JITModule) {
-        // SAFETY: no code of the module is running, because running it borrows its owner, and its
-        // function pointer goes away with the owner.
+        // SAFETY: no code of the module is running, because running it borrows its owner, and its function pointer goes
+        // away with the owner.
         unsafe { module.free_memory() }
     }
 }

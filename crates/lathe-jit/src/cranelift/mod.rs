@@ -1,4 +1,4 @@
-//! Regions compiled with Cranelift, for the computer that this runs on.
+//! Compiles regions with Cranelift, for the computer that this runs on.
 
 mod code;
 mod placement;
@@ -10,8 +10,8 @@ use cranelift_frontend::{FunctionBuilder, Switch, Variable};
 pub(crate) use self::code::CraneliftCompiler;
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type};
 
-/// Guest and context memory are always there, and Cranelift may assume so. Nothing is said about
-/// alignment: neighbouring cells are reached together from any address.
+/// Flags for accesses to guest and context memory, which never trap. They promise no alignment: neighbouring cells are
+/// accessed together at any address.
 fn present() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
@@ -26,22 +26,22 @@ fn type_for(ty: Type) -> types::Type {
 /// Builds a Cranelift function.
 pub(crate) struct CraneliftBuilder<'f> {
     builder: FunctionBuilder<'f>,
-    /// Writes what is in its parameters to the context, and returns.
+    /// The block that returns.
     leave: Block,
-    /// The `if`s that are not over.
+    /// The open `if`s.
     open: Vec<Branch>,
-    /// Whether what was built last goes elsewhere, so that nothing can follow it.
+    /// Whether the last instruction goes elsewhere, so that nothing can follow it.
     is_over: bool,
-    /// Blocks that have been started. Code is located by the number of its block, from 1 on.
+    /// Blocks that have been started. The source location of code is the number of its block, from 1 on.
     started: u32,
 }
 
-/// An `if` that is not over.
+/// An open `if`.
 struct Branch {
-    /// What is done where the condition does not hold.
+    /// The block for the case that the condition does not hold.
     otherwise: Block,
     has_else: bool,
-    /// Where the ways come together again, if they do.
+    /// The block where both ways meet again, if they do.
     after: Option<Block>,
 }
 
@@ -61,7 +61,7 @@ impl<'f> CraneliftBuilder<'f> {
         [parameters[0], parameters[1]]
     }
 
-    /// Whether a value is a sum with a number.
+    /// Whether a value is a sum with a constant.
     fn is_sum(&self, x: Value) -> bool {
         let data = &self.builder.func.dfg;
         let is_number = |x: &Value| {
@@ -77,7 +77,7 @@ impl<'f> CraneliftBuilder<'f> {
         self.is_over = false;
     }
 
-    /// Goes on after the branch, if it has not gone elsewhere.
+    /// Goes on after the branch, unless the current way has gone elsewhere.
     fn come_together(&mut self) {
         if self.is_over {
             return;
@@ -97,7 +97,7 @@ impl Builder for CraneliftBuilder<'_> {
     const ASKED_IN_TURN: usize = 1;
 
     fn constant(&mut self, ty: Type, value: u64) -> Value {
-        // Cranelift wants the constant of an `i32` without bits above it.
+        // Cranelift wants an `i32` constant without higher bits.
         let value = if ty == Type::I32 { u64::from(value as u32) } else { value };
         self.builder.ins().iconst(type_for(ty), value as i64)
     }
@@ -121,8 +121,8 @@ impl Builder for CraneliftBuilder<'_> {
         }
     }
 
-    /// Whole bytes are extended: x86 has a short instruction for that, and Cranelift makes it once, while it repeats
-    /// an `and` in every block that uses it. Not those of sums: Cranelift would add bytes then, which takes a copy more.
+    /// Extends whole bytes: x86 has a short instruction for that, which Cranelift emits once, while it repeats an `and`
+    /// in every block that uses it. Sums are masked: Cranelift would add bytes instead, which takes another copy.
     fn low_bits(&mut self, ty: Type, x: Value, mask: u64) -> Value {
         let narrow = match mask {
             _ if self.is_sum(x) => return self.calculate_with(Operation::And, ty, x, mask),
@@ -248,7 +248,7 @@ impl Builder for CraneliftBuilder<'_> {
 
     fn begin_if(&mut self, condition: Value, placed: Placed) {
         let (then, otherwise) = (self.builder.create_block(), self.builder.create_block());
-        // The compiler lays out the second way next to the branch.
+        // Cranelift places the second way next to the branch.
         match placed {
             Placed::Away => self.builder.ins().brif(condition, then, &[], otherwise, &[]),
             Placed::Next => {

@@ -1,8 +1,8 @@
-//! Instructions of x86-64 as bytes: those that this compiler uses, each in one form.
+//! Encodes the x86-64 instructions that this compiler uses, each in one form.
 
 use crate::emit::Type;
 
-/// A register of the host.
+/// A host register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reg(pub(super) u8);
 
@@ -26,11 +26,11 @@ impl Reg {
     }
 }
 
-/// A place in the host's memory: a base, perhaps an index times a power of two, and a distance.
+/// A place in host memory: a base, perhaps an index times a power of two, and a displacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) base: Reg,
-    /// The index, which is not `rsp`, and the power.
+    /// The index, which cannot be `rsp`, and the exponent.
     pub(super) index: Option<(Reg, u8)>,
     pub(super) distance: i32,
 }
@@ -41,14 +41,14 @@ impl Place {
     }
 }
 
-/// What an instruction works on, besides a register.
+/// The operand of an instruction besides its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
     Reg(Reg),
     Place(Place),
 }
 
-/// Operations on two operands that set flags, by the number that x86 gives them.
+/// Operations on two operands that set flags, by their x86 number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alu {
     Add = 0,
@@ -59,7 +59,7 @@ pub(super) enum Alu {
     Compare = 7,
 }
 
-/// Shifts, by the number that x86 gives them.
+/// Shifts, by their x86 number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shift {
     Left = 4,
@@ -67,7 +67,7 @@ pub(super) enum Shift {
     RightSigned = 7,
 }
 
-/// Operations on one operand, by the number that x86 gives them. The last two divide `rdx:rax`.
+/// Operations on one operand, by their x86 number. The last two divide `rdx:rax`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unary {
     Not = 2,
@@ -76,7 +76,7 @@ pub(super) enum Unary {
     DivideSigned = 7,
 }
 
-/// What flags say, by the number that x86 gives it.
+/// Conditions of the flags, by their x86 number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flags {
     Below = 2,
@@ -92,7 +92,7 @@ pub(super) enum Flags {
 }
 
 impl Flags {
-    /// The opposite.
+    /// Returns the opposite condition.
     pub(super) fn negated(self) -> Flags {
         match self {
             Flags::Below => Flags::AboveOrEqual,
@@ -108,12 +108,12 @@ impl Flags {
         }
     }
 
-    /// Whether they tell which of two numbers with signs is larger.
+    /// Whether the condition compares signed numbers.
     pub(super) fn is_signed(self) -> bool {
         matches!(self, Flags::Less | Flags::LessOrEqual | Flags::Greater | Flags::GreaterOrEqual)
     }
 
-    /// What they say of the same comparison with its operands exchanged.
+    /// Returns the condition for the same comparison with its operands exchanged.
     pub(super) fn exchanged(self) -> Flags {
         match self {
             Flags::Below => Flags::Above,
@@ -129,26 +129,26 @@ impl Flags {
     }
 }
 
-/// Where code goes: what is rarely executed comes after all else.
+/// Where code goes: rarely executed code comes after all other code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Usual = 0,
     Rare = 1,
 }
 
-/// A place in the code that is jumped to.
+/// A jump target in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Label(usize);
 
-/// A distance that is known only when all code is there: four bytes at an offset in a section.
+/// A relative distance of four bytes at an offset in a section, known only when all code is there.
 struct Fixup {
     at: (Section, usize),
     to: Label,
-    /// What it is the distance from; the end of the four bytes, if nothing else.
+    /// Where the distance is measured from: a label, or the end of the four bytes.
     from: Option<Label>,
 }
 
-/// Bytes of a jump.
+/// Bytes of a jump instruction.
 const JUMP: usize = 5;
 
 /// Writes code.
@@ -158,13 +158,13 @@ pub(super) struct Assembler {
     is_rare: bool,
     labels: Vec<Option<(Section, usize)>>,
     fixups: Vec<Fixup>,
-    /// The register of which flags say whether it is zero.
+    /// The register whose value the flags tell to be zero or not.
     tested: Option<(Reg, Type)>,
-    /// The jump that the usual code ends with, if no label is behind it.
+    /// The jump that ends the usual code, if no label follows it.
     last_jump: Option<Jump>,
 }
 
-/// A jump to a label: where it ends, and the number of its distance.
+/// A jump to a label: where it ends, and the index of its fixup.
 struct Jump {
     end: usize,
     fixup: usize,
@@ -193,13 +193,13 @@ impl Assembler {
         self.code[usize::from(self.is_rare)].extend_from_slice(bytes);
     }
 
-    /// A label that is not placed yet.
+    /// Creates a label, to be placed later.
     pub(super) fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
-    /// Places a label here. A jump that leads to what follows it is left out.
+    /// Places a label here. Removes a jump to the instruction that follows it.
     pub(super) fn place(&mut self, label: Label) {
         self.tested = None;
         if !self.is_rare
@@ -212,12 +212,12 @@ impl Assembler {
         self.labels[label.0] = Some(self.here());
     }
 
-    /// Whether flags say already whether a value in a register is zero. Above 32 bits there are zeros.
+    /// Whether the flags already tell whether the value of a register is zero. Above 32 bits there are zeros.
     pub(super) fn is_tested(&self, ty: Type, x: Reg) -> bool {
         self.tested.is_some_and(|(reg, tested)| reg == x && (tested == Type::I32 || ty == Type::I64))
     }
 
-    /// A register is written by what leaves flags as they are.
+    /// Notes that an instruction has written a register and left the flags unchanged.
     fn is_written(&mut self, to: Reg) {
         self.tested = self.tested.filter(|(reg, _)| *reg != to);
     }
@@ -227,14 +227,14 @@ impl Assembler {
         self.bytes(&[0; 4]);
     }
 
-    /// An instruction: its prefixes, its opcode, a register or number and an operand.
+    /// Encodes an instruction: prefixes, opcode, a register or number, and an operand.
     fn instruction(&mut self, wide: bool, bytes: bool, opcode: &[u8], reg: u8, operand: Operand) {
         let (index, base) = match operand {
             Operand::Reg(reg) => (0, reg.0),
             Operand::Place(place) => (place.index.map_or(0, |(index, _)| index.0), place.base.0),
         };
         let rex = u8::from(wide) << 3 | (reg >> 3) << 2 | (index >> 3) << 1 | base >> 3;
-        // Without a prefix, bytes of four registers would be others.
+        // Without a prefix, the low bytes of four registers would be other bytes.
         if rex != 0 || bytes {
             self.byte(0x40 | rex);
         }
@@ -246,7 +246,7 @@ impl Assembler {
         };
         let base = place.base.0 & 7;
         let mode = match i8::try_from(place.distance) {
-            // No distance would mean something else with `rbp` and `r13`.
+            // With `rbp` and `r13`, the encoding without displacement means something else.
             Ok(0) if base != Reg::RBP.0 => 0x00,
             Ok(_) => 0x40,
             Err(_) => 0x80,
@@ -267,13 +267,13 @@ impl Assembler {
         ty == Type::I64
     }
 
-    /// An operation on a register.
+    /// Does an operation on a register.
     pub(super) fn alu(&mut self, alu: Alu, ty: Type, to: Reg, from: Operand) {
         self.tested = (alu != Alu::Compare).then_some((to, ty));
         self.instruction(Self::is_wide(ty), false, &[(alu as u8) << 3 | 3], to.0, from);
     }
 
-    /// An operation with a number, which is signed.
+    /// Does an operation with a signed number.
     pub(super) fn alu_number(&mut self, alu: Alu, ty: Type, to: Operand, number: i32) {
         self.tested = match to {
             Operand::Reg(to) if alu != Alu::Compare => Some((to, ty)),
@@ -291,27 +291,27 @@ impl Assembler {
         }
     }
 
-    /// Sets flags by the bits that two registers have in common.
+    /// Sets the flags by the bits that two registers have in common.
     pub(super) fn test(&mut self, ty: Type, x: Reg, y: Reg) {
         self.tested = (x == y).then_some((x, ty));
         self.instruction(Self::is_wide(ty), false, &[0x85], y.0, Operand::Reg(x));
     }
 
-    /// Sets flags by the bits that memory and a register have in common.
+    /// Sets the flags by the bits that memory and a register have in common.
     pub(super) fn test_place(&mut self, ty: Type, x: Place, y: Reg) {
         self.tested = None;
         self.instruction(Self::is_wide(ty), false, &[0x85], y.0, Operand::Place(x));
     }
 
-    /// Sets flags by some bits of an operand. Of one of 64 bits, the number is signed.
+    /// Sets the flags by some bits of an operand. For an operand of 64 bits, the number is sign-extended.
     pub(super) fn test_number(&mut self, ty: Type, x: Operand, number: i32) {
         self.tested = None;
         self.instruction(Self::is_wide(ty), false, &[0xF7], 0, x);
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Compares this many bytes with a number: one byte with any, two with one that fits into one byte with its sign, and more
-    /// with one of 32 bits, which is signed.
+    /// Compares this many bytes with a number: one byte with any number, two with one that fits into a signed byte, and
+    /// more with a signed number of 32 bits.
     pub(super) fn compare_place(&mut self, bytes: u32, place: Place, number: i32) {
         let place = Operand::Place(place);
         match bytes {
@@ -335,13 +335,13 @@ impl Assembler {
     }
 
     pub(super) fn shift_number(&mut self, shift: Shift, ty: Type, x: Reg, count: u8) {
-        // By nothing, it leaves flags as they are.
+        // A shift by zero leaves the flags unchanged.
         self.tested = (count != 0).then_some((x, ty));
         self.instruction(Self::is_wide(ty), false, &[0xC1], shift as u8, Operand::Reg(x));
         self.byte(count);
     }
 
-    /// Shifts by what is in `cl`.
+    /// Shifts by the count in `cl`.
     pub(super) fn shift(&mut self, shift: Shift, ty: Type, x: Reg) {
         self.tested = None;
         self.instruction(Self::is_wide(ty), false, &[0xD3], shift as u8, Operand::Reg(x));
@@ -398,20 +398,20 @@ impl Assembler {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// The address of a place.
+    /// Computes the address of a place.
     pub(super) fn address(&mut self, ty: Type, to: Reg, of: Place) {
         self.is_written(to);
         self.instruction(Self::is_wide(ty), false, &[0x8D], to.0, Operand::Place(of));
     }
 
-    /// The address of a label.
+    /// Computes the address of a label.
     pub(super) fn address_of_label(&mut self, to: Reg, label: Label) {
         self.is_written(to);
         self.bytes(&[0x48 | (to.0 >> 3) << 2, 0x8D, 0x05 | (to.0 & 7) << 3]);
         self.distance(label, None);
     }
 
-    /// This many bytes, with zeros above.
+    /// Loads this many bytes, zero-extended.
     pub(super) fn load(&mut self, bytes: u32, to: Reg, from: Operand) {
         self.is_written(to);
         match bytes {
@@ -422,13 +422,13 @@ impl Assembler {
         }
     }
 
-    /// Four bytes, with their sign above.
+    /// Loads four bytes, sign-extended.
     pub(super) fn load_signed(&mut self, to: Reg, from: Operand) {
         self.is_written(to);
         self.instruction(true, false, &[0x63], to.0, from);
     }
 
-    /// The low bytes of a register.
+    /// Stores the low bytes of a register.
     pub(super) fn store(&mut self, bytes: u32, to: Place, from: Reg) {
         let to = Operand::Place(to);
         match bytes {
@@ -441,7 +441,7 @@ impl Assembler {
         }
     }
 
-    /// The low bytes of a number, which is signed.
+    /// Stores the low bytes of a signed number.
     pub(super) fn store_number(&mut self, bytes: u32, to: Place, number: i32) {
         let to = Operand::Place(to);
         match bytes {
@@ -461,13 +461,13 @@ impl Assembler {
         }
     }
 
-    /// 1 if the flags say so, else 0, in the low byte of a register.
+    /// Sets the low byte of a register to 1 if the condition holds, else to 0.
     pub(super) fn set(&mut self, flags: Flags, to: Reg) {
         self.is_written(to);
         self.instruction(false, true, &[0x0F, 0x90 | flags as u8], 0, Operand::Reg(to));
     }
 
-    /// Copies a register if the flags say so.
+    /// Copies a register if the condition holds.
     pub(super) fn copy_if(&mut self, flags: Flags, ty: Type, to: Reg, from: Reg) {
         self.is_written(to);
         self.instruction(Self::is_wide(ty), false, &[0x0F, 0x40 | flags as u8], to.0, Operand::Reg(from));
@@ -506,7 +506,7 @@ impl Assembler {
         self.byte(opcode | x.0 & 7);
     }
 
-    /// Adds a number to a register; the number is told later.
+    /// Adds a number, to be filled in later, to a register.
     pub(super) fn add_later(&mut self, to: Reg) -> Later {
         self.tested = None;
         self.instruction(true, false, &[0x81], Alu::Add as u8, Operand::Reg(to));
@@ -524,12 +524,12 @@ impl Assembler {
         self.byte(0xC3);
     }
 
-    /// Distances of labels from one of them, four bytes each.
+    /// Writes a table of the distances of labels from another label, four bytes each.
     pub(super) fn table(&mut self, from: Label, labels: &[Label]) {
         labels.iter().for_each(|label| self.distance(*label, Some(from)));
     }
 
-    /// All code, and where some labels are in it.
+    /// Returns all code, and the offsets of some labels in it.
     pub(super) fn finish(self, wanted: &[Label]) -> (Vec<u8>, Vec<u32>) {
         let [mut code, rare] = self.code;
         let usual = code.len();
@@ -547,6 +547,6 @@ impl Assembler {
     }
 }
 
-/// A number that is told later.
+/// The place of a number to be filled in later.
 #[derive(Clone, Copy)]
 pub(super) struct Later((Section, usize));

@@ -1,29 +1,29 @@
-//! What is done in a block, written down: only when all of it is known is it known how long each value is used.
+//! The operations of a block as a list of lines. How long each value is live is known only when the list is complete.
 
 use crate::emit::{Comparison, Operation, Type};
 
-/// A value: the number of the line that makes it, or one that is kept for all blocks.
+/// A value: made by a line, or kept for all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) id: Id,
     pub(super) ty: Type,
 }
 
-/// The number of a line, or above [`Id::KEPT`] that of something that is kept for all blocks.
+/// The number of a line or, from [`Id::KEPT`] on, of a value that is kept for all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Id(pub(super) u32);
 
 impl Id {
     const KEPT: u32 = 1 << 31;
 
-    /// The context, which is always there.
+    /// The context, which is always available.
     pub(super) const CONTEXT: Id = Id(u32::MAX);
 
     pub(super) fn kept(number: usize) -> Id {
         Id(Id::KEPT | number as u32)
     }
 
-    /// The number of what is kept, if this is.
+    /// Returns the number of a kept value, if it is one.
     pub(super) fn as_kept(self) -> Option<usize> {
         (self.0 & Id::KEPT != 0).then_some((self.0 & !Id::KEPT) as usize)
     }
@@ -33,7 +33,7 @@ impl Id {
     }
 }
 
-/// Something that blocks hand on to one another, by its number.
+/// A variable, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variable(pub(super) u32);
 
@@ -41,7 +41,7 @@ pub(super) struct Variable(pub(super) u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockId(pub(super) u32);
 
-/// What a line does. Values that it makes have its number.
+/// What a line does. The value it makes has the number of the line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
     /// The number of the block to begin with.
@@ -50,12 +50,12 @@ pub(super) enum Op {
     Calculate(Operation, Value, Value),
     Not(Value),
     Negate(Value),
-    /// This many low bytes in the other order.
+    /// This many low bytes in the opposite order.
     Swap(u32, Value),
     Compare(Comparison, Value, Value),
     IsZero(Value),
     Bit(Value),
-    /// Whether one of the conditions holds that are listed from a number on. Only an [`Op::If`] asks for it.
+    /// Whether one of `count` listed conditions from `first` on holds. Only an [`Op::If`] uses it.
     Any {
         first: u32,
         count: u32,
@@ -75,7 +75,7 @@ pub(super) enum Op {
         at: Value,
         offset: i32,
     },
-    /// Sets variables: so many of those that are listed, from a number on.
+    /// Sets variables: `count` listed assignments from `first` on.
     Assign {
         first: u32,
         count: u32,
@@ -86,7 +86,7 @@ pub(super) enum Op {
     If {
         condition: Value,
         is_rare: bool,
-        /// The line where the other way begins, or where this one ends if there is no other.
+        /// The line where the other branch begins or, if there is none, where this one ends.
         otherwise: u32,
     },
     Else {
@@ -95,12 +95,12 @@ pub(super) enum Op {
     End,
     Jump(BlockId),
     Leave,
-    /// Leaves for an address where another region may go on.
+    /// Leaves the region for an address where another region may go on.
     GoOn,
 }
 
 impl Op {
-    /// Whether it does more than make a value: it writes something, or ways part, meet or end there.
+    /// Whether it does more than make a value: it writes something, or paths part, meet or end there.
     fn has_effect(self) -> bool {
         let writes = matches!(self, Op::Store { .. } | Op::Assign { .. } | Op::Keep(..) | Op::Dispatch(_));
         writes || matches!(self, Op::If { .. } | Op::Else { .. } | Op::End | Op::Jump(_) | Op::Leave | Op::GoOn)
@@ -110,11 +110,11 @@ impl Op {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) op: Op,
-    /// The type of the value that it makes.
+    /// The type of the value it makes.
     pub(super) ty: Type,
 }
 
-/// What is read from memory where it is compared must be within so many lines.
+/// The most lines between a load and the comparison that reads its memory directly.
 const SOON: usize = 16;
 
 /// The lines of a block.
@@ -137,12 +137,12 @@ impl Listing {
         Value { id: Id(self.lines.len() as u32 - 1), ty }
     }
 
-    /// How a value is made, unless it is kept.
+    /// Returns the operation that makes a value, unless the value is kept.
     pub(super) fn op(&self, value: Value) -> Option<Op> {
         self.line_of(value).map(|line| line.op)
     }
 
-    /// The line that makes a value, unless it is kept.
+    /// Returns the line that makes a value, unless the value is kept.
     fn line_of(&self, value: Value) -> Option<Line> {
         match value.id.as_kept() {
             Some(_) => None,
@@ -150,17 +150,17 @@ impl Listing {
         }
     }
 
-    /// What a line sets.
+    /// Returns what an [`Op::Assign`] sets.
     pub(super) fn assigned(&self, first: u32, count: u32) -> &[(Variable, Value)] {
         &self.assigned[first as usize..(first + count) as usize]
     }
 
-    /// The conditions of which one is enough.
+    /// Returns the conditions of an [`Op::Any`].
     pub(super) fn any(&self, first: u32, count: u32) -> &[Value] {
         &self.conditions[first as usize..(first + count) as usize]
     }
 
-    /// Whether a value that is used as such is made at its line, and not where it is used.
+    /// Whether a value is made in a register at its line, rather than where it is used.
     fn is_made_in_a_register(&self, value: Value) -> bool {
         match self.lines[value.id.line()].op {
             Op::Calculate(..) => self.variable_and_number(value).is_none(),
@@ -170,7 +170,7 @@ impl Listing {
         }
     }
 
-    /// Whether one instruction compares what is read from memory with a number.
+    /// Whether one instruction can compare a value in memory with a constant.
     fn is_compared_in_memory(&self, comparison: Comparison, x: Value, y: Value) -> bool {
         let Some(Op::Load { bytes, .. }) = self.op(x) else { return false };
         let is_signed = matches!(comparison, Comparison::LessSigned | Comparison::LessOrEqualSigned);
@@ -178,12 +178,12 @@ impl Listing {
         number.is_some_and(|number| can_be_compared(bytes, x.ty, number, is_signed))
     }
 
-    /// Whether the second line follows the first closely, and nothing is written and no way parts or ends in between.
+    /// Whether the second line closely follows the first, and no line in between has an effect.
     fn is_soon(&self, first: usize, then: usize) -> bool {
         then - first <= SOON && !self.lines[first + 1..then].iter().any(|line| line.op.has_effect())
     }
 
-    /// The number that a value is, if it is one.
+    /// Returns the constant that a value is, if it is one.
     pub(super) fn number(&self, value: Value) -> Option<u64> {
         match self.op(value)? {
             Op::Number(number) => Some(number),
@@ -191,16 +191,16 @@ impl Listing {
         }
     }
 
-    /// The bits that a value may have, as far as a short look tells.
+    /// Returns the bits that a value may have set, as far as a short look tells.
     pub(super) fn possible_bits(&self, value: Value) -> u64 {
         self.possible_bits_within(value, 2)
     }
 
-    /// The same, with a look at so many lines one behind the other.
+    /// Returns the bits that a value may have set, following a chain of at most this many lines.
     fn possible_bits_within(&self, value: Value, lines: u32) -> u64 {
         let all = ones(value.ty.bits());
         let Some(Line { op, ty }) = self.line_of(value).filter(|_| lines > 0) else { return all };
-        // A value of 32 bits that is taken for one of 64 has none above.
+        // A value of 32 bits used as one of 64 has zeros above.
         let all = all & ones(ty.bits());
         let of = |x: Value| self.possible_bits_within(x, lines - 1);
         all & match op {
@@ -218,7 +218,7 @@ impl Listing {
         }
     }
 
-    /// The value that another is made of by shifting it to the left by a number, and the number.
+    /// Returns the operand and the constant count of a left shift, if a value is one.
     pub(super) fn shifted_left(&self, value: Value) -> Option<(Value, u64)> {
         match self.op(value)? {
             Op::Calculate(Operation::ShiftLeft, x, count) if x.ty == value.ty => Some((x, self.number(count)?)),
@@ -226,7 +226,8 @@ impl Listing {
         }
     }
 
-    /// The variable of which a value, or what it is a sum of, has been read, if that is all there is to it.
+    /// Returns the variable that a value has been read from, if the value is that of a variable or its sum with a
+    /// constant.
     pub(super) fn variable_of(&self, id: Id) -> Option<Variable> {
         match self.lines[id.line()] {
             Line { op: Op::Read(variable), .. } => Some(variable),
@@ -234,7 +235,7 @@ impl Listing {
         }
     }
 
-    /// The variable and the number of which a value is the sum, if it is one.
+    /// Returns the variable and the constant whose sum a value is, if it is one.
     pub(super) fn variable_and_number(&self, value: Value) -> Option<(Variable, i32)> {
         let Op::Calculate(operation, x, y) = self.op(value)? else { return None };
         let Op::Read(variable) = self.op(x)? else { return None };
@@ -249,7 +250,7 @@ impl Listing {
     }
 }
 
-/// How the value of a line is used.
+/// The ways in which the value of a line is used, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Uses(u8);
 
@@ -259,11 +260,11 @@ impl Uses {
     const CONDITION: Uses = Uses(2);
     /// As an address.
     const ADDRESS: Uses = Uses(4);
-    /// As an address to which a number is added.
+    /// As an address to which a constant is added.
     const NEARBY: Uses = Uses(8);
-    /// As an index from an address.
+    /// As an index added to an address.
     const INDEX: Uses = Uses(16);
-    /// As what can be compared with a number where it is in memory.
+    /// As an operand that can be compared with a constant in memory.
     const COMPARED: Uses = Uses(32);
     /// More than once.
     const AGAIN: Uses = Uses(64);
@@ -281,31 +282,33 @@ impl Uses {
     }
 }
 
-/// How long the values of a block are used, and which are made only where they are.
+/// How long the values of a block are live, and which are made only where they are used.
 #[derive(Default)]
 pub(super) struct Lifetimes {
-    /// The line that uses each last; its own, if none does.
+    /// The line that uses each value last; its own line, if none does.
     pub(super) last: Vec<u32>,
-    /// Whether the line does nothing: its value is made where it is used, as part of what uses it, or nobody uses it.
+    /// Whether each line emits nothing: its value is unused, or made where it is used, as part of the line that uses
+    /// it.
     pub(super) is_put_off: Vec<bool>,
-    /// Values that are written to a variable as soon as they are made.
+    /// For each line, the variable that its value is written to as soon as it is made.
     pub(super) early: Vec<Option<Early>>,
-    /// The lines with the old value of each variable, or the sum of it and a number.
+    /// The lines whose value is the old value of each variable, or its sum with a constant.
     readers: Vec<Vec<u32>>,
     uses: Vec<Uses>,
 }
 
-/// A variable is set at the end of a way, but nothing on the way from where its value is made can go elsewhere. So it is written
-/// there: otherwise the values of all variables would have to be kept until the end, and there are more of them than registers.
+/// A variable is set at the end of a path, but there is no branch between the line that makes its value and the end. So
+/// the value is written where it is made: otherwise the values of all variables would be live until the end, and there
+/// are more of them than registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Early {
     pub(super) variable: Variable,
-    /// The line that sets it.
+    /// The line that sets the variable.
     pub(super) assigned: u32,
 }
 
 impl Lifetimes {
-    /// Looks at a listing. Variables that are not in memory are set at the end.
+    /// Finds the lifetimes of a listing. Variables that are not in memory are set at the end.
     pub(super) fn find(&mut self, listing: &Listing, is_in_memory: impl Fn(Variable) -> bool) {
         let count = listing.lines.len();
         self.last.clear();
@@ -353,12 +356,12 @@ impl Lifetimes {
         self.readers[index].push(line);
     }
 
-    /// The lines that have the value of a variable, or a sum of it, from before it is set.
+    /// Returns the lines whose value is that of a variable, or its sum with a constant, from before it is set.
     pub(super) fn readers(&self, variable: Variable) -> &[u32] {
         self.readers.get(variable.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a value has been written to a variable by the time that this line sets it.
+    /// Whether a value has been written to a variable before the line that sets it.
     pub(super) fn is_written_early(&self, (variable, value): (Variable, Value), assigned: u32) -> bool {
         value.id.as_kept().is_none() && self.early[value.id.line()] == Some(Early { variable, assigned })
     }
@@ -453,17 +456,17 @@ impl Lifetimes {
     }
 }
 
-/// So many ones, at most as many as there can be.
+/// Returns a number of this many ones, at most 64.
 fn ones(bits: u32) -> u64 {
     1u64.checked_shl(bits).map_or(u64::MAX, |bit| bit - 1)
 }
 
-/// Whether a number fits into an instruction as a distance.
+/// Whether a number fits into an instruction as a displacement.
 pub(super) fn is_short(number: u64) -> bool {
     i32::try_from(number as i64).is_ok()
 }
 
-/// A number of this many bytes, if an instruction can have it as one of 32 bits with a sign.
+/// Returns a number of this many bytes as a signed immediate of 32 bits, if it fits.
 pub(super) fn short_number(number: u64, bytes: u32) -> Option<i32> {
     match bytes {
         8 => is_short(number).then_some(number as i32),
@@ -471,7 +474,7 @@ pub(super) fn short_number(number: u64, bytes: u32) -> Option<i32> {
     }
 }
 
-/// Whether so many bytes of memory, with zeros above them, can be compared with a number in one instruction.
+/// Whether one instruction can compare this many bytes of memory, zero-extended, with a number.
 pub(super) fn can_be_compared(bytes: u32, ty: Type, number: i32, is_signed: bool) -> bool {
     match bytes {
         _ if bytes == ty.bytes() => true,

@@ -1,5 +1,5 @@
-//! Regions compiled for x86-64 in one pass: the code is about as good as what Cranelift makes quickly, and takes a tenth of the time to
-//! make. What goes on running is compiled again, by Cranelift.
+//! Compiles regions for x86-64 in one pass: the code is about as good as Cranelift's quick code, and takes a tenth of
+//! the time to make. Regions that go on running are compiled again, by Cranelift.
 
 mod assembler;
 mod listing;
@@ -18,10 +18,11 @@ use self::writer::{Crossing, Writer};
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
 use crate::region::Region;
 
-/// The code of a region, which may lie anywhere: a function of the context and the number of a block, by the C convention of Unix.
+/// The position-independent code of a region: a function of the context and the number of a block, by the C calling
+/// convention of Unix.
 pub(crate) struct Finished {
     pub(crate) code: Vec<u8>,
-    /// Where each block is entered from the code of another region; nowhere, if it cannot be.
+    /// The offset at which the code of another region enters each block; empty if it cannot.
     pub(crate) ways_in: Vec<u32>,
 }
 
@@ -35,15 +36,15 @@ pub(crate) fn compile(isa: &Isa, region: &Region) -> Finished {
 /// Writes a function, block by block.
 struct DirectBuilder {
     writer: Writer,
-    /// The block that is being built.
+    /// The block being built.
     listing: Listing,
-    /// The lines of the `if`s that are not over, and how many of the masked values were there before each.
+    /// The lines of the open `if`s, each with the number of masked values before it.
     open: Vec<(usize, usize)>,
-    /// Masked values that are there where the builder stands.
+    /// Masked values available at the current position.
     masked: Vec<Masked>,
 }
 
-/// A value with the bits of another that a mask lets through.
+/// A value that is another one masked.
 struct Masked {
     of: Value,
     mask: u64,
@@ -62,14 +63,14 @@ impl DirectBuilder {
         [Value { id: Id::CONTEXT, ty: Type::I64 }, number]
     }
 
-    /// Writes what has been built since the last time.
+    /// Writes the code of the listing, and clears it.
     fn write(&mut self) {
         self.writer.write(&self.listing);
         self.listing.clear();
         self.masked.clear();
     }
 
-    /// The bits of a value that a mask lets through: perhaps it has no others, or they are there.
+    /// Masks a value, unless it has no other bits or the masked value is available.
     fn mask(&mut self, x: Value, number: Value, mask: u64) -> Value {
         if self.listing.possible_bits(x) & !mask == 0 {
             return x;
@@ -87,7 +88,7 @@ impl DirectBuilder {
         self.listing.add(op, Type::I64);
     }
 
-    /// The line that comes next.
+    /// Returns the number of the next line.
     fn next(&self) -> u32 {
         self.listing.lines.len() as u32
     }
@@ -154,7 +155,7 @@ impl Builder for DirectBuilder {
         self.listing.add(Op::Choose(condition, x, y), x.ty)
     }
 
-    /// The upper half of a register is zero where a value has 32 bits.
+    /// Does nothing: the upper half of a register is zero if its value has 32 bits.
     fn widen(&mut self, x: Value) -> Value {
         Value { ty: Type::I64, ..x }
     }

@@ -1,8 +1,8 @@
-//! Where the code of many regions lies, one behind the other. In pages of its own, each would begin at the same place of a page, and
-//! a program of a hundred regions would have more pages than the processor remembers.
+//! Memory for the code of many regions, one after another. If each had pages of its own, all would begin at the same
+//! offset in a page, and a program of a hundred regions would use more pages than the processor's TLB holds.
 //!
-//! A chunk of memory is mapped twice: at one address it can be written, at the other executed, so code can be added while other code
-//! of the chunk runs on another thread. No address is both.
+//! A chunk of memory is mapped twice: at one address it is writable, at the other executable, so code can be added
+//! while other code of the chunk runs on another thread. No address is both.
 
 use std::ffi::c_void;
 use std::ptr::{NonNull, null_mut};
@@ -10,38 +10,40 @@ use std::sync::Arc;
 
 /// Bytes of a chunk.
 const CHUNK: usize = 1 << 18;
-/// Code of more bytes would waste too much of one.
+/// The most bytes of one piece of code; more would waste too much of a chunk.
 const LARGEST: usize = CHUNK / 4;
-/// Code begins where a line of the processor's caches does, so that adding some touches no line that is executed.
+/// Code begins at a cache line, so that adding code touches no line that is executed.
 const LINE: usize = 64;
 
-/// Takes code, as long as the system provides such memory.
+/// Places code in chunks, as long as the system provides such memory.
 #[derive(Default)]
 pub(crate) struct Space {
     chunk: Option<Arc<Chunk>>,
-    /// Bytes of it that are taken.
+    /// Bytes of the chunk that are taken.
     taken: usize,
-    /// The process that made it: a fork of it shares its pages, and puts its own code into a chunk of its own.
+    /// The process that made the chunk: a forked process shares its pages, and puts its own code into a chunk of its
+    /// own.
     process: u32,
     /// Whether the system has refused.
     is_refused: bool,
 }
 
-/// The memory of some code. It stays as long as anything in its chunk does.
+/// The place of some code. Its chunk stays as long as any code in it does.
 pub(crate) struct InSpace {
     chunk: Arc<Chunk>,
     at: usize,
 }
 
 impl InSpace {
-    /// Where the code is executed.
+    /// Returns the address at which the code is executed.
     pub(crate) fn address(&self) -> *const u8 {
         self.chunk.executable.as_ptr().wrapping_add(self.at)
     }
 }
 
 impl Space {
-    /// Puts code behind that which is there; nowhere if it is too large, or the system provides no memory for it.
+    /// Places code after the code in the chunk; returns `None` if it is too large, or the system provides no memory for
+    /// it.
     pub(crate) fn place(&mut self, code: &[u8]) -> Option<InSpace> {
         if code.len() > LARGEST || self.is_refused {
             return None;
@@ -55,8 +57,9 @@ impl Space {
             self.is_refused = self.chunk.is_none();
         }
         let (chunk, at) = (self.chunk.clone()?, self.taken);
-        // SAFETY: these bytes of the chunk were just seen to be within it, and nobody uses them: only this space writes to the chunk, it
-        // has given none of them to anybody, and its copy in a fork, which has another number, has begun another chunk.
+        // SAFETY: these bytes were just checked to be within the chunk, and nobody uses them: only this space writes to
+        // the chunk, it has given none of them to anybody, and its copy in a forked process, which has another id, has
+        // begun another chunk.
         unsafe { chunk.writable.as_ptr().add(at).copy_from_nonoverlapping(code.as_ptr(), code.len()) };
         self.taken = (at + code.len()).next_multiple_of(LINE);
         Some(InSpace { chunk, at })
@@ -80,7 +83,7 @@ impl Chunk {
         // SAFETY: a new mapping at an address of the system's choice touches nothing that exists.
         let first = unsafe { libc::mmap(null_mut(), CHUNK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         let writable = mapped(first)?;
-        // SAFETY: shared pages that were mapped just now, of which no bytes are moved, so that they are mapped once more.
+        // SAFETY: these shared pages were just mapped. An old size of zero moves none of them, but maps them once more.
         let Some(executable) = mapped(unsafe { libc::mremap(first, 0, CHUNK, libc::MREMAP_MAYMOVE) }) else {
             unmap(writable);
             return None;
@@ -92,7 +95,7 @@ impl Chunk {
     }
 }
 
-/// The mapping that the system has made, if it has.
+/// Returns the mapping that the system has made, if it has.
 fn mapped(at: *mut c_void) -> Option<NonNull<u8>> {
     if at == libc::MAP_FAILED { None } else { NonNull::new(at.cast()) }
 }
@@ -103,9 +106,9 @@ impl Drop for Chunk {
     }
 }
 
-/// Gives a mapping of a chunk back, which nobody uses any more.
+/// Unmaps a mapping of a chunk that nobody uses any more.
 fn unmap(mapping: NonNull<u8>) {
-    // SAFETY: it is one of those that `Chunk::new` made, of this length. Whoever could use it has the chunk, and that is gone.
+    // SAFETY: `Chunk::new` made this mapping, with this length. Its only users own the chunk, and the chunk is gone.
     unsafe { libc::munmap(mapping.as_ptr().cast(), CHUNK) };
 }
 

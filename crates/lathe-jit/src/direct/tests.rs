@@ -1,5 +1,5 @@
-//! The same code, made by this compiler and by Cranelift, does the same. It is generated: values of both types, more of them than there
-//! are registers, in branches of branches that come together again or go elsewhere.
+//! The same program does the same whether this compiler or Cranelift has compiled it. Programs are generated: values of
+//! both types, more than there are registers, in nested branches that meet again or go elsewhere.
 
 use std::ptr::{null, null_mut};
 
@@ -16,7 +16,7 @@ const PROGRAMS: u64 = 4_000;
 const BLOCKS: u64 = 4;
 const REGISTERS: usize = 12;
 const MEMORIES: usize = 5;
-/// Bytes of each memory that are used, and there are a few more.
+/// Bytes of each memory that are used; there are a few more.
 const BYTES: u64 = 256;
 
 /// One program, for one of the compilers.
@@ -27,7 +27,7 @@ struct Program<'b, B: Builder> {
     variables: Vec<(Type, Home, B::Variable)>,
     blocks: Vec<B::Block>,
     context: B::Value,
-    /// What the block has computed so far.
+    /// The values that the block has computed so far.
     values: Vec<(Type, B::Value)>,
     conditions: Vec<B::Value>,
 }
@@ -66,7 +66,7 @@ fn program<B: Builder>(builder: &mut B, context: B::Value, number: B::Value, see
     program.builder.finish();
 }
 
-/// Where a variable is written when the function is left.
+/// Returns where a variable is written when the function is left.
 fn place<B: Builder>(builder: &mut B, context: B::Value, home: Home) -> (B::Value, i32) {
     match home {
         Home::Fuel => (context, offset!(fuel)),
@@ -189,7 +189,7 @@ impl<B: Builder> Program<'_, B> {
         self.builder.constant(ty, number)
     }
 
-    /// A value that is there, or a number.
+    /// Returns an available value, or a constant.
     fn value(&mut self, ty: Type) -> B::Value {
         let there: Vec<B::Value> = self.values.iter().filter(|(of, _)| *of == ty).map(|(_, value)| *value).collect();
         if there.is_empty() || self.random.once_in(5) { self.number(ty) } else { *self.random.pick(&there) }
@@ -232,14 +232,14 @@ impl<B: Builder> Program<'_, B> {
         }
     }
 
-    /// How a value compares with another, and whether it is zero.
+    /// Returns two conditions about one value: how it compares with another, and whether it is zero.
     fn two_about_one(&mut self) -> [B::Value; 2] {
         let ty = *self.random.pick(&[Type::I32, Type::I64]);
         let (x, y) = (self.value(ty), self.value(ty));
         [self.builder.compare(Comparison::Less, x, y), self.builder.is_zero(x)]
     }
 
-    /// A condition about something in memory that is read for nothing else, as a rule: cells or a variable.
+    /// Returns a condition about a value in memory, cells or a variable, that is usually read for nothing else.
     fn asked_directly(&mut self, comparisons: &[Comparison]) -> B::Value {
         let (ty, value) = if self.random.once_in(2) {
             self.load()
@@ -249,7 +249,7 @@ impl<B: Builder> Program<'_, B> {
         };
         let comparison = *self.random.pick(comparisons);
         match self.random.below(8) {
-            // About what has just been computed.
+            // A condition about a value that has just been computed.
             6 | 7 => {
                 let operations = [Operation::And, Operation::Subtract, Operation::ShiftLeft, Operation::ShiftRight];
                 let operation = *self.random.pick(&operations);
@@ -286,7 +286,7 @@ impl<B: Builder> Program<'_, B> {
                 self.builder.swap_bytes(bytes, x)
             }
             3 => {
-                // Only the outcome of a comparison becomes a number.
+                // Only the outcome of a comparison can become a number.
                 let condition = self.builder.compare(Comparison::LessSigned, x, y);
                 self.builder.bit(ty, condition)
             }
@@ -342,7 +342,7 @@ impl<B: Builder> Program<'_, B> {
         self.values.push((ty, value));
     }
 
-    /// Somewhere in a memory, as the emitter finds it.
+    /// Returns an address in a memory, as the emitter computes it.
     fn address(&mut self) -> (B::Value, i32) {
         let memory = *self.random.pick(&self.memories);
         let index = self.value(Type::I64);
@@ -375,11 +375,11 @@ impl<B: Builder> Program<'_, B> {
     }
 }
 
-/// What a function leaves behind.
+/// Runs a function. Returns the registers, the cells and the fields of the context that it leaves.
 fn run(code: &Code, block: u32, seed: u64) -> (Vec<u64>, Vec<u8>, [u64; 3]) {
     let mut random = Random(seed);
     let mut registers: Vec<u64> = (0..REGISTERS).map(|register| random.value(type_of(register).bits())).collect();
-    // Zeros often, and many of them together: compiled code asks for those.
+    // Often zeros, and many of them together, because compiled code tests for zero.
     let zeros: Vec<bool> = (0..MEMORIES as u64 * BYTES / 8).map(|_| random.once_in(2)).collect();
     let cell = |number: usize| if zeros[number / 8] { 0 } else { random.value(8) as u8 };
     let mut cells: Vec<u8> = (0..MEMORIES * BYTES as usize).map(cell).collect();
@@ -402,8 +402,8 @@ fn run(code: &Code, block: u32, seed: u64) -> (Vec<u64>, Vec<u8>, [u64; 3]) {
         current: null_mut(),
         started: 0,
     };
-    // SAFETY: there are as many registers and memories as the code uses, and it reaches fewer than 256 bytes of each: at most
-    // 120 for an index, 63 further, 31 as an offset and 8 for what is there.
+    // SAFETY: there are as many registers and memories as the code uses, and it reaches fewer than 256 bytes of each:
+    // at most 120 for an index, 63 for a constant, 31 for an offset and 8 for the access itself.
     unsafe { code.call(&mut context, block) };
     (registers, cells, [context.fuel as u64, context.cycles, context.pc])
 }
@@ -427,8 +427,8 @@ fn code_does_what_that_of_cranelift_does() {
     }
 }
 
-/// Cells that cannot be compared where they are go through registers, and there must be enough of them for all conditions of which
-/// one is enough.
+/// Cells that cannot be compared in memory go through registers, and there must be enough registers for all the
+/// conditions of one `if`.
 #[test]
 fn conditions_about_cells_leave_registers_for_one_another() {
     for number in [1, 1 << 40] {

@@ -1,7 +1,8 @@
-//! From the lines of a block to code, in one pass. A value is in a register from where it is made to where it is used last; where
-//! there are too many of them, one goes to the stack.
+//! Turns the lines of a block into code, in one pass. A value is in a register from the line that makes it to its last
+//! use; when registers run out, one value is spilled to the stack.
 //!
-//! Variables stay where the engine has them, and are read when they are first used in a block and written where it is left.
+//! Variables stay where the engine keeps them. They are read at their first use in a block and written where it is
+//! left.
 
 use super::Finished;
 use lathe_isa::model::RegisterId;
@@ -16,25 +17,25 @@ use crate::links::{self, Link, Usage};
 
 /// The context.
 const CONTEXT: Reg = Reg::RBX;
-/// The registers of the machine.
+/// The guest registers.
 const REGISTERS: Reg = Reg::RBP;
-/// The budget, which is looked at all the time.
+/// The budget, which is checked all the time.
 const FUEL: Reg = Reg::R15;
-/// What is kept for all blocks; the rest of it is on the stack.
+/// The first values that are kept for all blocks; the others are on the stack.
 const KEPT: [Reg; 3] = [Reg::R12, Reg::R13, Reg::R14];
-/// For values, besides those of [`KEPT`] in which nothing is kept: a bit for each register.
+/// Registers for the values of a block, besides unused registers of [`KEPT`]: a bit for each.
 const FREE: u16 = 0b0000_1111_1100_0111;
-/// What the caller wants to find again.
+/// Callee-saved registers.
 const SAVED: [Reg; 6] = [Reg::RBX, Reg::RBP, Reg::R12, Reg::R13, Reg::R14, Reg::R15];
-/// Values that are brought into registers to be assigned together; others wait on the stack.
+/// The most values that wait in registers to be assigned together; others wait on the stack.
 const ASSIGNED_FROM_REGISTERS: u32 = 6;
-/// No register, or no place on the stack.
+/// No register, or no stack slot.
 const NONE: u32 = u32::MAX;
-/// Places on the stack of every region that is left for others and entered from them: it is the same stack. One that needs more of them
-/// stays by itself.
+/// Stack slots of every region that is linked with others: they share one stack frame. A region that needs more slots
+/// is not linked.
 const FRAME: u32 = 128;
 
-/// What a region must know to be left for others and entered from them.
+/// What a region needs to be left for other regions and entered from them.
 pub(super) struct Crossing<'a> {
     pub(super) bound: u64,
     pub(super) modes: &'a [(RegisterId, u64)],
@@ -47,26 +48,26 @@ fn bit(reg: Reg) -> u16 {
 /// The value that each register holds.
 type Held = [Option<Id>; 16];
 
-/// Lines that are rarely executed, to be written when all others have been.
+/// Rarely executed lines, written after all others.
 struct Rare {
     label: Label,
-    /// Where it goes on behind them.
+    /// Where execution goes on after them.
     back: Label,
     first: usize,
     end: usize,
     held: Held,
-    /// The values that have been written to the stack.
+    /// The values that have been spilled before them.
     on_stack: Vec<Id>,
 }
 
-/// How to find out about a condition.
+/// A test of a condition.
 #[derive(Clone, Copy)]
 struct Test {
     asked: Asked,
     ty: Type,
     of: Of,
     with: With,
-    /// What the flags then say if it holds.
+    /// The state of the flags after the test if the condition holds.
     flags: Flags,
 }
 
@@ -76,7 +77,7 @@ impl Test {
     }
 }
 
-/// What is asked about two numbers.
+/// What a test asks about two numbers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// Which is larger.
@@ -98,13 +99,13 @@ enum With {
     Number(i32),
 }
 
-/// Where a value of the block being written is.
+/// The location of a value of the block being written.
 #[derive(Clone, Copy)]
 struct Whereabouts {
     register: u32,
-    /// Its place on the stack, once it has one.
+    /// Its stack slot, once it has one.
     slot: u32,
-    /// Whether it has been written there, on the way to where the writer stands.
+    /// Whether it has been spilled there on the path to the current line.
     is_on_stack: bool,
 }
 
@@ -113,12 +114,12 @@ pub(super) struct Writer {
     variables: Vec<(Type, Home)>,
     blocks: Vec<Label>,
     epilogue: Label,
-    /// Where the region is left for an address where another one may go on.
+    /// The exit for addresses where another region may go on.
     way_on: Label,
     frame: [Option<Later>; 2],
-    /// How many values are kept for all blocks.
+    /// The number of values that are kept for all blocks.
     kept: usize,
-    /// Places on the stack: for what is kept, in use by this block, and the most that were.
+    /// Stack slots in use by this block, including those for kept values, and the most of any block.
     slots: u32,
     most_slots: u32,
     lifetimes: Lifetimes,
@@ -126,11 +127,11 @@ pub(super) struct Writer {
     values: Vec<Whereabouts>,
     /// The line being written.
     line: usize,
-    /// Registers that this line needs, besides those that hold values: a bit for each.
+    /// Registers that this line needs and that must not be taken for anything else: a bit for each.
     busy: u16,
-    /// The values that have been written to the stack, on the way to where the writer stands.
+    /// The values spilled on the path to the current line.
     on_stack: Vec<Id>,
-    /// The variables that have been set before the end of that way.
+    /// The variables that have been set early on that path.
     overwritten: Vec<Variable>,
     rare: Vec<Rare>,
 }
@@ -160,7 +161,7 @@ impl Writer {
         }
     }
 
-    /// Enters the function: its parameters are the context and the number of a block.
+    /// Writes the prologue of the function, whose parameters are the context and the number of a block.
     pub(super) fn prologue(&mut self) {
         SAVED.iter().for_each(|reg| self.assembler.push(*reg));
         self.frame[0] = Some(self.assembler.add_later(Reg::RSP));
@@ -170,7 +171,7 @@ impl Writer {
         self.assembler.load(8, FUEL, Operand::Place(Place::at(CONTEXT, offset!(fuel))));
     }
 
-    /// Returns, and ends the function.
+    /// Writes the epilogue, and returns the finished code.
     pub(super) fn finish(mut self, crossing: Option<Crossing>) -> Finished {
         let is_possible = |crossing: &Crossing| self.most_slots <= FRAME && i32::try_from(crossing.bound).is_ok();
         let crossing = crossing.filter(is_possible);
@@ -196,8 +197,8 @@ impl Writer {
         Finished { code, ways_in }
     }
 
-    /// Writes the ways in from other regions, one for each block, and the way on to them. All regions of a machine have the same
-    /// things in the same registers, and everything else in memory, so it is a jump.
+    /// Writes the entries from other regions, one for each block, and the exit to them. All regions of a machine keep
+    /// the same things in the same registers, and everything else in memory, so going from one to another is a jump.
     fn cross(&mut self, crossing: &Crossing) -> Vec<Label> {
         let blocks = self.blocks.clone();
         let ways_in = blocks.iter().map(|block| self.way_in(*block, crossing.modes)).collect();
@@ -205,7 +206,7 @@ impl Writer {
         ways_in
     }
 
-    /// Where a block is entered: in another mode it is left at once.
+    /// Writes the entry of a block from other regions, which leaves at once in another mode.
     fn way_in(&mut self, block: Label, modes: &[(RegisterId, u64)]) -> Label {
         if modes.is_empty() {
             return block;
@@ -221,8 +222,8 @@ impl Writer {
         way_in
     }
 
-    /// Goes on in the region that a link leads to, if there is one, enough is left of the budget, and it is not time for the engine to
-    /// look at the region that is left here.
+    /// Writes the exit to other regions. It follows a link if there is one, if the budget suffices, and if it is not
+    /// time for the engine to look at the region being left.
     fn way_on(&mut self, bound: u64) {
         let [pc, link, left, usage, steps, rest] = [Reg::RAX, Reg::RCX, Reg::RDX, Reg::RSI, Reg::RDI, Reg::R8];
         let context = |offset: i32| Operand::Place(Place::at(CONTEXT, offset));
@@ -318,15 +319,15 @@ impl Writer {
         self.assembler.set_section(Section::Usual);
     }
 
-    /// A way through the block is over: forgets what was written to the stack on it, except for this many values, because other ways do
-    /// not come from there.
+    /// Forgets the values spilled on a path that has ended, except the first `count`, because other paths have not
+    /// spilled them.
     fn forget_stack(&mut self, count: usize) {
         for id in self.on_stack.drain(count..) {
             self.values[id.line()].is_on_stack = false;
         }
     }
 
-    /// Writes some lines; whether they have gone elsewhere.
+    /// Writes some lines. Returns whether they have gone elsewhere.
     fn lines(&mut self, listing: &Listing, first: usize, end: usize) -> bool {
         let mut line = first;
         let mut is_over = false;
@@ -362,7 +363,7 @@ impl Writer {
         is_over
     }
 
-    /// Writes the ways of a branch; the line where it ends, and whether both have gone elsewhere.
+    /// Writes both ways of a branch. Returns the line where it ends, and whether both have gone elsewhere.
     fn branch(&mut self, listing: &Listing, condition: Value, is_rare: bool, otherwise: usize) -> (usize, bool) {
         let first = self.line + 1;
         let tests = self.tests(listing, condition);
@@ -399,7 +400,7 @@ impl Writer {
         (end, is_over && is_other_over)
     }
 
-    /// Goes to a label if none of the conditions holds.
+    /// Jumps to a label if none of the conditions holds.
     fn skip_unless(&mut self, tests: &[Test], other: Label) {
         let here = self.assembler.label();
         let Some((last, tests)) = tests.split_last() else { return };
@@ -412,7 +413,8 @@ impl Writer {
         self.assembler.place(here);
     }
 
-    /// Writes one way of a branch, which ends at some line with the registers as they are before it; whether it has gone elsewhere.
+    /// Writes one way of a branch that ends at line `end`, where registers hold the same values as before the branch.
+    /// Returns whether the way has gone elsewhere.
     fn way(&mut self, listing: &Listing, first: usize, last: usize, end: usize, held: &Held) -> bool {
         let count = self.on_stack.len();
         let is_over = self.lines(listing, first, last);
@@ -496,7 +498,7 @@ impl Writer {
         }
     }
 
-    /// Goes to the block of this number, if there is one.
+    /// Jumps to the block of this number, if there is one.
     fn dispatch(&mut self, listing: &Listing, number: Value) {
         let from = self.register(listing, number);
         let to = self.new_register(listing);
@@ -580,7 +582,7 @@ impl Writer {
             }
             return self.hold(to, line);
         }
-        // The first operand becomes the outcome: better one that is not used any more, and one that is in a register.
+        // The first operand becomes the outcome, so it should be dead after this line, and in a register.
         let is_in_memory = |writer: &mut Writer, value: Value| writer.place_to_read(listing, value).is_some();
         let is_better_first = |writer: &mut Writer, x: Value| writer.is_over_after(x) && !is_in_memory(writer, x);
         if is_symmetric && !is_better_first(self, x) && is_better_first(self, y) {
@@ -615,7 +617,7 @@ impl Writer {
             self.assembler.copy(count.ty, Reg::RCX, from);
         }
         self.busy |= bit(Reg::RCX);
-        // Not the count itself, should it be what is shifted.
+        // The copy must not be in the register of the count, even if the count itself is shifted.
         let from = self.register(listing, x);
         let to = self.new_register(listing);
         self.assembler.copy(ty, to, from);
@@ -639,14 +641,14 @@ impl Writer {
         self.hold(if is_quotient { Reg::RAX } else { Reg::RDX }, Id(self.line as u32));
     }
 
-    /// Sets the flags by a condition; what they then say if it holds.
+    /// Sets the flags by a condition. Returns their state if it holds.
     fn flags(&mut self, listing: &Listing, condition: Value) -> Flags {
         let test = self.test(listing, condition);
         self.compare(test)
     }
 
-    /// How to find out about each of the conditions of which one is enough. All that they look at is where it is read then, so that
-    /// nothing has changed from one to the next.
+    /// Returns tests for a condition, of which one must hold. All their operands are then where the tests read them, so
+    /// that no register changes from one test to the next.
     fn tests(&mut self, listing: &Listing, condition: Value) -> Vec<Test> {
         match listing.op(condition) {
             Some(Op::Any { first, count }) => {
@@ -656,7 +658,7 @@ impl Writer {
         }
     }
 
-    /// How to find out about a condition, of which all that is looked at is where it is read then.
+    /// Returns a test for a condition. Its operands are then where the test reads them.
     fn test(&mut self, listing: &Listing, condition: Value) -> Test {
         let is_put_off = condition.id.as_kept().is_none() && self.lifetimes.is_put_off[condition.id.line()];
         match listing.op(condition) {
@@ -716,7 +718,7 @@ impl Writer {
         }
     }
 
-    /// Where this many bytes of memory are a value, if it is in no register and nobody will want it in one.
+    /// Returns the bytes and place of a value in memory, if it is in no register and not needed in one later.
     fn place_to_read(&mut self, listing: &Listing, value: Value) -> Option<(u32, Place)> {
         if value.id.as_kept().is_some() || self.values[value.id.line()].register != NONE || !self.is_over_after(value) {
             return None;
@@ -736,7 +738,7 @@ impl Writer {
         }
     }
 
-    /// Sets the flags; what they then say if the condition holds.
+    /// Sets the flags by a test. Returns their state if the condition holds.
     fn compare(&mut self, test: Test) -> Flags {
         let Test { asked, ty, of, with, flags } = test;
         match (asked, of, with) {
@@ -771,7 +773,7 @@ impl Writer {
         flags
     }
 
-    /// The place at an address and an offset from it.
+    /// Returns the place at an offset from an address.
     fn address(&mut self, listing: &Listing, at: Value, offset: i32) -> Place {
         let is_put_off = |writer: &Writer, value: Value| {
             value.id.as_kept().is_none() && writer.lifetimes.is_put_off[value.id.line()]
@@ -812,7 +814,7 @@ impl Writer {
         }
     }
 
-    /// Reads the old value of a variable that is about to be set, if it is used after that.
+    /// Reads the old value of a variable that is about to be set, if that value is used later.
     fn save(&mut self, listing: &Listing, early: Early, old: Id) {
         let is_used = old.0 < early.assigned && self.lifetimes.last[old.line()] as usize > self.line;
         if is_used && self.values[old.line()].register == NONE && self.on_stack(old).is_none() {
@@ -823,7 +825,7 @@ impl Writer {
         }
     }
 
-    /// Sets variables, all at once, but for those that have been set.
+    /// Sets variables, all at once, except those that have been set early.
     fn assign(&mut self, listing: &Listing, first: u32, count: u32) {
         let line = self.line as u32;
         let is_left = |assigned: &(Variable, Value)| !self.lifetimes.is_written_early(*assigned, line);
@@ -835,7 +837,7 @@ impl Writer {
                 || listing.variable_and_number(*value).is_some_and(|(other, _)| other == *variable)
         };
         let simple: Vec<bool> = assigned.iter().map(is_simple).collect();
-        // Whatever is still to be read of variables is read before the first of them is written.
+        // All old values of variables are read before the first variable is written.
         let is_read = |value: Value| value.id.as_kept().is_none() && listing.variable_of(value.id).is_some();
         for ((_, value), _) in assigned.iter().zip(&simple).filter(|((_, value), simple)| !**simple && is_read(*value))
         {
@@ -875,7 +877,7 @@ impl Writer {
         }
     }
 
-    /// A register that holds a value, which nobody takes for something else before the line is over.
+    /// Returns a register that holds a value, and reserves it for the rest of the line.
     fn register(&mut self, listing: &Listing, value: Value) -> Reg {
         let reg = self.find(listing, value);
         self.busy |= bit(reg);
@@ -907,20 +909,20 @@ impl Writer {
         let busy = self.busy;
         self.bring(listing, value.id, to);
         self.busy = busy;
-        // A number is as easily had again.
+        // A constant is as easily made again.
         if listing.number(value).is_none() {
             self.hold(to, value.id);
         }
         to
     }
 
-    /// The register of the variable that a value is, if it is one that is always in a register.
+    /// Returns the register of the variable that a value is read from, if that variable is always in a register.
     fn is_variable_in_register(&self, listing: &Listing, value: Value) -> Option<Reg> {
         let Some(Op::Read(variable)) = listing.op(value) else { return None };
         place_of(self.variables[variable.0 as usize].1).ok()
     }
 
-    /// Brings a value that is in no register into one.
+    /// Loads a value that is in no register into one.
     fn bring(&mut self, listing: &Listing, id: Id, to: Reg) {
         let Line { op, ty } = listing.lines[id.line()];
         if let Some(place) = self.on_stack(id) {
@@ -952,13 +954,14 @@ impl Writer {
         }
     }
 
-    /// Whether a value can be had again without having been written to the stack.
+    /// Whether a value can be rematerialized, so that it need not be spilled.
     fn can_be_had_again(&self, listing: &Listing, id: Id) -> bool {
         let is_as_it_was = |variable| !self.overwritten.contains(&variable);
         matches!(listing.lines[id.line()].op, Op::Number(_)) || listing.variable_of(id).is_some_and(is_as_it_was)
     }
 
-    /// A register for the outcome of the line, made from what is in `from`: that one, if the value in it is not used any more.
+    /// Returns a register for the outcome of the line, made from `x` in `from`: the same register, if its value is dead
+    /// after this.
     fn outcome(&mut self, listing: &Listing, from: Reg, x: Value) -> Reg {
         let is_free = self.free() & bit(from) != 0;
         let is_for_this = x.id.as_kept().is_some() || listing.number(x).is_some();
@@ -968,11 +971,11 @@ impl Writer {
         }
     }
 
-    /// A value in a register that may be changed, for the outcome of the line.
+    /// Copies a value into a register that may be changed, for the outcome of the line.
     fn copy_of(&mut self, listing: &Listing, x: Value) -> Reg {
         let other = self.busy;
         let from = self.register(listing, x);
-        // Somebody else may need what is in the same register.
+        // Another operand of the line may be in the same register.
         let to = if other & bit(from) == 0 { self.outcome(listing, from, x) } else { self.new_register(listing) };
         if to != from {
             self.assembler.copy(Type::I64, to, from);
@@ -980,23 +983,23 @@ impl Writer {
         to
     }
 
-    /// Whether this line is the last to use a value.
+    /// Whether no later line uses a value.
     fn is_over_after(&self, value: Value) -> bool {
         value.id.as_kept().is_none() && self.lifetimes.last[value.id.line()] as usize <= self.line
     }
 
-    /// The registers for values: a bit for each.
+    /// Returns the registers for values: a bit for each.
     fn free(&self) -> u16 {
         KEPT.iter().skip(self.kept).fold(FREE, |free, reg| free | bit(*reg))
     }
 
-    /// A register that holds nothing, which nobody else takes before the line is over.
+    /// Returns an empty register, spilling a value if need be, and reserves it for the rest of the line.
     fn new_register(&mut self, listing: &Listing) -> Reg {
         let is_empty = |index: &u32| self.held[*index as usize].is_none();
         let allowed = self.free() & !self.busy;
         let each = || (0..16u32).filter(|index| allowed & 1 << index != 0);
         let found = each().find(is_empty).unwrap_or_else(|| {
-            // The value that is used last of all, and one that costs nothing rather than another.
+            // The value with the latest last use, but preferably one that need not be spilled.
             let cost = |index: &u32| {
                 let id = self.held[*index as usize].unwrap_or(Id(0));
                 let is_cheap = self.on_stack(id).is_some() || self.can_be_had_again(listing, id);
@@ -1010,7 +1013,7 @@ impl Writer {
         reg
     }
 
-    /// Frees a register whose value may be needed again.
+    /// Empties a register, and spills its value if that is needed again.
     fn empty(&mut self, listing: &Listing, reg: Reg) {
         let Some(id) = self.held[reg.index()].take() else { return };
         if !self.can_be_had_again(listing, id) && self.lifetimes.last[id.line()] as usize >= self.line {
@@ -1019,7 +1022,7 @@ impl Writer {
         self.values[id.line()].register = NONE;
     }
 
-    /// Frees this very register, and sees to it that nobody takes it before the line is over.
+    /// Empties a particular register, and reserves it for the rest of the line.
     fn clear(&mut self, listing: &Listing, reg: Reg) {
         self.busy |= bit(reg);
         let Some(id) = self.held[reg.index()] else { return };
@@ -1035,7 +1038,7 @@ impl Writer {
         }
     }
 
-    /// Notes that a register holds a value.
+    /// Records that a register holds a value.
     fn hold(&mut self, reg: Reg, id: Id) {
         if let Some(before) = self.held[reg.index()].replace(id).filter(|before| *before != id) {
             self.values[before.line()].register = NONE;
@@ -1043,7 +1046,7 @@ impl Writer {
         self.values[id.line()].register = u32::from(reg.0);
     }
 
-    /// Lets go of values that are not used any more.
+    /// Empties the registers of dead values.
     fn let_go(&mut self) {
         for held in &mut self.held {
             if let Some(id) = *held
@@ -1055,13 +1058,13 @@ impl Writer {
         }
     }
 
-    /// Where a value is on the stack, if it has been written there.
+    /// Returns the stack slot of a value, if it has been spilled.
     fn on_stack(&self, id: Id) -> Option<Place> {
         let Whereabouts { slot, is_on_stack, .. } = self.values[id.line()];
         is_on_stack.then(|| on_stack(slot))
     }
 
-    /// Writes a value that is in a register to the stack, unless it is there.
+    /// Spills a value that is in a register, unless it is on the stack already.
     fn write_to_stack(&mut self, id: Id) {
         let value = &mut self.values[id.line()];
         if value.is_on_stack {
@@ -1077,7 +1080,7 @@ impl Writer {
         self.assembler.store(8, on_stack(value.slot), Reg(value.register as u8));
     }
 
-    /// Takes the registers for what they were at some point.
+    /// Takes the registers to hold these values.
     fn become_as(&mut self, held: &Held) {
         for id in self.held.into_iter().flatten() {
             self.values[id.line()].register = NONE;
@@ -1090,7 +1093,7 @@ impl Writer {
         }
     }
 
-    /// Puts the values that are still used back into the registers where they were before a branch.
+    /// Moves live values back into the registers that held them before a branch.
     fn come_back_to(&mut self, listing: &Listing, held: &Held) {
         let is_needed = |writer: &Writer, id: Id| writer.lifetimes.last[id.line()] as usize > writer.line;
         let mut missing = Vec::new();
@@ -1110,7 +1113,7 @@ impl Writer {
     }
 }
 
-/// Where something that is kept for all blocks is.
+/// Returns where a value that is kept for all blocks is.
 fn kept(number: usize) -> Result<Reg, Place> {
     KEPT.get(number).copied().ok_or_else(|| on_stack((number - KEPT.len()) as u32))
 }
@@ -1119,7 +1122,7 @@ fn on_stack(slot: u32) -> Place {
     Place::at(Reg::RSP, slot as i32 * 8)
 }
 
-/// Where a variable is: in a register, or in memory.
+/// Returns where a variable is: in a register, or in memory.
 fn place_of(home: Home) -> Result<Reg, Place> {
     match home {
         Home::Fuel => Ok(FUEL),
@@ -1128,7 +1131,7 @@ fn place_of(home: Home) -> Result<Reg, Place> {
     }
 }
 
-/// How many whole bytes a mask has, fewer than the type.
+/// Returns the number of whole bytes that a mask keeps, if they are fewer than the type has.
 fn whole_bytes(mask: u64, ty: Type) -> Option<u32> {
     match mask {
         0xFF => Some(1),

@@ -1,4 +1,4 @@
-//! Conditions to leave a region before an instruction.
+//! Conditions for leaving a region before an instruction.
 
 use lathe_fast::code_map::GROUP_BITS;
 use lathe_isa::model::MemoryId;
@@ -12,7 +12,7 @@ use crate::context::{Context, offset};
 use crate::region::{Block, Check, Snapshot};
 
 impl<B: Builder> Emitter<'_, B> {
-    /// Leaves the region under any of the conditions.
+    /// Leaves the region if any of the conditions holds.
     pub(super) fn leave_if(
         &mut self,
         block: &Block,
@@ -53,8 +53,8 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// Leaves the region if one of this many cells is marked. Nearly always that is known without a look at the marks of
-    /// a large memory, which takes longer.
+    /// Leaves the region if one of this many cells is marked. The permit nearly always decides this; finding the marks
+    /// of a large memory takes longer.
     fn leave_if_marked(
         &mut self,
         block: &Block,
@@ -78,8 +78,8 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.end_if();
     }
 
-    /// The marks of this many cells from an address on, as one number. There are marks after the last
-    /// cell, so this does not reach beyond them.
+    /// Returns the marks of this many cells from an address on, as one number. There are marks after the last cell, so
+    /// this does not reach beyond the marks.
     fn marks(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed<B::Value>) -> B::Value {
         let address = self.masked(block, first, self.isa.code_memory().last(), computed);
         let at = if self.isa.code_memory().is_large() {
@@ -102,7 +102,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.calculate_with(Operation::And, I64, marks, (1 << (8 * count)) - 1)
     }
 
-    /// Where the mark of a cell of a large memory is: the table tells the row of its page.
+    /// Returns the host address of the mark of a cell of a large memory: the table has the row of its page.
     fn mark_in_row(&mut self, address: B::Value) -> B::Value {
         let ty = B::POINTER;
         let (marks, table) = match self.rows {
@@ -133,7 +133,8 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.calculate(Operation::And, mark, all)
     }
 
-    /// Whether this many cells from an address on run over the last one, of the memory or of those that lie together.
+    /// Returns whether this many cells from an address on run over the last cell of the memory, or of its contiguous
+    /// part.
     fn wraps(&mut self, block: &Block, first: ValueId, count: u64, computed: &mut Computed<B::Value>) -> B::Value {
         let width = block.graph.width(first);
         let mut first = self.values(block, computed).exact(first);
@@ -146,7 +147,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.bit(I64, wraps)
     }
 
-    /// Whether the page of a cell is closed.
+    /// Returns whether the page of a cell is closed.
     fn closed(
         &mut self,
         block: &Block,

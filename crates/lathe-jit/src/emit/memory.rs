@@ -9,7 +9,7 @@ use super::values::{Computed, type_of};
 use super::{Builder, Emitter, Operation, Placed};
 use crate::region::{Block, Group, Stores};
 
-/// An address as an index, of which only the bits of a mask count, and a number beyond it.
+/// An address as a masked index plus a constant.
 #[derive(Debug, PartialEq, Eq)]
 struct Indexed {
     index: ValueId,
@@ -17,8 +17,8 @@ struct Indexed {
     beyond: u64,
 }
 
-/// An address that cannot lie past the last cell. Where it is a narrow index into a table, masking
-/// the index says that already, and the host adds the table's address for nothing.
+/// Splits an address so that it cannot lie past the last cell. If it is a narrow index into a table, masking the index
+/// is enough, and the host adds the address of the table for free.
 fn indexed(graph: &Graph, address: ValueId, last: u64) -> Indexed {
     if let (Some(base), beyond) = graph.base_and_offset(address)
         && let Node::ZeroExtend(index) = graph.node(base)
@@ -30,7 +30,7 @@ fn indexed(graph: &Graph, address: ValueId, last: u64) -> Indexed {
 }
 
 impl<B: Builder> Emitter<'_, B> {
-    /// The host address of a cell.
+    /// Returns the host address of a cell.
     fn cell(
         &mut self,
         block: &Block,
@@ -55,7 +55,7 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// The host address of a cell of a large memory, which is in pieces: a table tells where its page is.
+    /// Returns the host address of a cell of a large memory in pieces: a table has the address of its page.
     fn cell_in_page(
         &mut self,
         block: &Block,
@@ -74,8 +74,8 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.calculate(Operation::Add, page, within)
     }
 
-    /// Where the page of a cell is. It stays there as long as the region is not left, so it is looked up once for all
-    /// cells that are known to lie together.
+    /// Returns the host address of the page of a cell. It does not change until the region is left, so it is looked up
+    /// once for all cells known to be contiguous.
     fn page(
         &mut self,
         block: &Block,
@@ -94,7 +94,7 @@ impl<B: Builder> Emitter<'_, B> {
         page
     }
 
-    /// Where a table has the entry for the page of an address.
+    /// Returns the host address of a table's entry for the page of an address.
     pub(super) fn page_entry(&mut self, table: B::Value, address: B::Value) -> B::Value {
         let ty = B::POINTER;
         let page = self.builder.calculate_with(Operation::ShiftRight, ty, address, u64::from(PAGE_BITS));
@@ -102,7 +102,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.calculate(Operation::Add, table, entry)
     }
 
-    /// An address in as many bits as the host's have, masked.
+    /// Returns an address in as many bits as a host address has, masked.
     pub(super) fn masked(
         &mut self,
         block: &Block,
@@ -114,7 +114,7 @@ impl<B: Builder> Emitter<'_, B> {
             return self.builder.constant(B::POINTER, known & mask);
         }
         let width = block.graph.width(address);
-        // Where the mask leaves what is exact, the value is often wanted for comparisons, too.
+        // If the mask changes no exact value, that value is often needed for comparisons, too.
         let value = match mask & width.mask() == width.mask() {
             true => self.values(block, computed).exact(address),
             false => self.values(block, computed).loose(address),
@@ -135,8 +135,8 @@ impl<B: Builder> Emitter<'_, B> {
         computed.set_exact(load, value);
     }
 
-    /// Reads neighbouring bytes at once. Where they are not contiguous, the region is left before
-    /// anything is made of them; those beyond the last then lie in the spare bytes of the memory or page.
+    /// Reads neighbouring bytes at once. If they are not contiguous, the region is left before they are used; bytes
+    /// beyond the last cell are then read from the spare bytes of the memory or page.
     pub(super) fn load_group(&mut self, block: &Block, group: &Group, computed: &mut Computed<B::Value>) {
         let Some(Node::Load(memory, address, _)) = group.cells.first().map(|first| block.graph.node(*first)) else {
             return;

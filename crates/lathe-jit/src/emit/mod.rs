@@ -1,11 +1,10 @@
-//! From a region to code, for whatever compiler there is.
+//! Emits the code of a region, for any compiler.
 //!
-//! The code is a function that takes a [`Context`] and the number of the block to begin with. Registers
-//! live in variables from the entry to an exit, which writes them back. Guest memory is
-//! reached as base plus masked address; the mask is applied in as many bits as an address of the host has, directly
-//! before the addition, so that no mistake elsewhere can reach outside. A constant may be added to that, if
-//! the mask and it together do not reach past the last cell. Of a large memory that is in pieces, the base is that of a
-//! page, and the mask that of the cells of a page.
+//! The code is a function of a [`Context`] and the number of the block to begin with. Registers live in variables from
+//! the entry to an exit, which writes them back. Guest memory is addressed as base plus masked address; the mask is
+//! applied in as many bits as a host address has, directly before the addition, so that no mistake elsewhere can reach
+//! outside. A constant may be added to the sum if mask and constant together do not reach past the last cell. In a
+//! large memory in pieces, the base is the beginning of a page, and the mask covers the cells of a page.
 
 mod builder;
 mod checks;
@@ -27,15 +26,15 @@ use crate::live::{Live, live};
 use crate::region::{Block, End, Event, Region, Segment};
 use crate::register_set::RegisterSet;
 
-/// Bytes from one register to the next.
+/// Bytes from one guest register to the next.
 pub(crate) const REGISTER: i32 = 8;
 
-/// The numbers of the blocks of a region, by address.
+/// Returns the numbers of the blocks of a region, by address.
 pub(crate) fn block_numbers(region: &Region) -> BTreeMap<u64, u32> {
     region.blocks.keys().copied().zip(0..).collect()
 }
 
-/// Builds the code for a region; the context and the number of the block are given.
+/// Emits the code of a region; `pointer` is the context and `number` the block to begin with.
 pub(crate) fn emit<B: Builder>(isa: &Isa, region: &Region, builder: &mut B, pointer: B::Value, number: B::Value) {
     let dirty = Dirty::new(isa, region);
     let live = live(region, &dirty);
@@ -81,16 +80,16 @@ struct Emitter<'a, B: Builder> {
     labels: BTreeMap<u64, B::Block>,
     /// The context.
     pointer: B::Value,
-    /// The marks, unless the permits are mostly enough: kept in registers all the time, they would be in the way of
-    /// guest registers.
+    /// The marks, unless the permits mostly suffice: then the pointer is loaded when it is needed, because keeping it
+    /// in a register would take that from guest registers.
     marks: B::Value,
     /// The table of rows of marks, if the code memory is large and there are no permits.
     rows: Option<B::Value>,
-    /// The permits, if it is and the host has room for them.
+    /// The permits, if the code memory is large and the host has room for them.
     permits: Option<B::Value>,
     memories: Vec<B::Value>,
     variables: Variables<B::Variable>,
-    /// What exits write back.
+    /// The registers that exits write back.
     dirty: Dirty<'a>,
     live: Live,
     /// The leader of the block being emitted.
@@ -98,7 +97,7 @@ struct Emitter<'a, B: Builder> {
 }
 
 impl<B: Builder> Emitter<'_, B> {
-    /// Loads the registers that some block needs and the bases, and goes to the block asked for.
+    /// Loads the bases and the registers that some block needs, and goes to the requested block.
     fn prologue(&mut self, number: B::Value) {
         let pointer = self.pointer;
         let is_large = self.isa.code_memory().is_large();
@@ -136,7 +135,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.dispatch(number, &labels);
     }
 
-    /// Loads the registers that are needed, the budget and the cycles.
+    /// Loads the needed registers, the budget and the cycles.
     fn load_variables(&mut self, needed: &RegisterSet) {
         let pointer = self.pointer;
         let registers = self.builder.load_pointer(pointer, offset!(registers));

@@ -1,8 +1,8 @@
-//! From values of a graph to those of a back end.
+//! Turns the values of a graph into values of a compiler.
 //!
-//! A value of up to 32 bits is computed in an `i32`, a wider one in an `i64`. A value is *exact* when all
-//! bits above its width are zero, and *loose* when they may be anything. Most operators do
-//! not look at higher bits, so masking is left to those that do.
+//! A value of up to 32 bits is computed in an `i32`, a wider one in an `i64`. A value is *exact* if all bits above its
+//! width are zero, and *loose* if they may be anything. Most operators ignore higher bits, so only those that use them
+//! mask their operands.
 
 use lathe_base::Width;
 use lathe_isa::model::MemoryId;
@@ -12,23 +12,23 @@ use lathe_values::{Graph, Node, ValueId};
 use super::builder::Type::{I32, I64};
 use super::builder::{Builder, Comparison, Operation, Type};
 
-/// The type in which values of a width are computed.
+/// Returns the type in which values of a width are computed.
 pub(super) fn type_of(width: Width) -> Type {
     if width.bits() <= 32 { I32 } else { I64 }
 }
 
-/// The values of one block that have been computed where the emission stands.
+/// The values of one block that have been computed on the path to the current position.
 pub(super) struct Computed<V> {
     exact: Vec<Option<V>>,
     loose: Vec<Option<V>>,
     log: Vec<(ValueId, bool)>,
-    /// Where the pages of addresses are, of memories that are in pieces.
+    /// The pages of addresses, in memories in pieces.
     pages: Vec<(MemoryId, ValueId, V)>,
-    /// Cells that are known to be contiguous, from an address on.
+    /// Spans of cells known to be contiguous, each from an address on.
     contiguous: Vec<(ValueId, u64)>,
 }
 
-/// How much has been computed.
+/// A position in the lists of computed values.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     log: usize,
@@ -37,7 +37,7 @@ pub(super) struct Mark {
 }
 
 impl<V: Copy> Computed<V> {
-    /// For a graph of this many values.
+    /// Creates the record for a graph of this many values.
     pub(super) fn new(values: usize) -> Computed<V> {
         Computed {
             exact: vec![None; values],
@@ -48,12 +48,12 @@ impl<V: Copy> Computed<V> {
         }
     }
 
-    /// A position to come back to.
+    /// Returns a position to rewind to.
     pub(super) fn mark(&self) -> Mark {
         Mark { log: self.log.len(), pages: self.pages.len(), contiguous: self.contiguous.len() }
     }
 
-    /// Forgets what was computed since the mark, because it is not computed on other ways.
+    /// Forgets the values computed since the mark, because other paths do not compute them.
     pub(super) fn rewind(&mut self, mark: Mark) {
         for (id, exact) in self.log.drain(mark.log..) {
             let list = if exact { &mut self.exact } else { &mut self.loose };
@@ -63,12 +63,12 @@ impl<V: Copy> Computed<V> {
         self.contiguous.truncate(mark.contiguous);
     }
 
-    /// Notes that this many cells from an address on are contiguous.
+    /// Records that this many cells from an address on are contiguous.
     pub(super) fn set_contiguous(&mut self, first: ValueId, count: u64) {
         self.contiguous.push((first, count));
     }
 
-    /// An address in the same page as this one, which many others may have in common with it.
+    /// Returns an address in the same page, which represents all addresses known to be in that page.
     pub(super) fn in_same_page(&self, graph: &Graph, address: ValueId) -> ValueId {
         let is_covered = |(first, count): &&(ValueId, u64)| {
             let distance = graph.distance(*first, address);
@@ -77,7 +77,7 @@ impl<V: Copy> Computed<V> {
         self.contiguous.iter().find(is_covered).map_or(address, |(first, _)| *first)
     }
 
-    /// Where the page of an address is, if it has been looked up.
+    /// Returns the page of an address, if it has been looked up.
     pub(super) fn page(&self, memory: MemoryId, address: ValueId) -> Option<V> {
         let found = self.pages.iter().find(|(of, at, _)| (*of, *at) == (memory, address));
         found.map(|(.., page)| *page)
@@ -87,7 +87,7 @@ impl<V: Copy> Computed<V> {
         self.pages.push((memory, address, page));
     }
 
-    /// Notes an exact value.
+    /// Records an exact value.
     pub(super) fn set_exact(&mut self, id: ValueId, value: V) {
         self.exact[id.index()] = Some(value);
         self.log.push((id, true));
@@ -99,7 +99,7 @@ impl<V: Copy> Computed<V> {
     }
 }
 
-/// Computes values at the place where the builder stands.
+/// Computes values at the current position of the builder.
 pub(super) struct Values<'a, B: Builder> {
     pub(super) builder: &'a mut B,
     pub(super) graph: &'a Graph,
@@ -125,7 +125,7 @@ impl<B: Builder> Values<'_, B> {
         self.builder.low_bits(ty, value, width.mask())
     }
 
-    /// The value with zeros above its width.
+    /// Returns the value with zeros above its width.
     pub(super) fn exact(&mut self, id: ValueId) -> B::Value {
         if let Some(value) = self.computed.exact[id.index()] {
             return value;
@@ -141,7 +141,7 @@ impl<B: Builder> Values<'_, B> {
         value
     }
 
-    /// The value with anything above its width.
+    /// Returns the value with anything above its width.
     pub(super) fn loose(&mut self, id: ValueId) -> B::Value {
         let index = id.index();
         if let Some(value) = self.computed.exact[index].or(self.computed.loose[index]) {
@@ -156,7 +156,7 @@ impl<B: Builder> Values<'_, B> {
         }
     }
 
-    /// The exact value, where it does not come from masking the loose one.
+    /// Computes the exact value, unless it comes from masking the loose value.
     fn make_exact(&mut self, id: ValueId) -> Option<B::Value> {
         let ty = self.ty(id);
         Some(match self.graph.node(id) {
@@ -213,8 +213,8 @@ impl<B: Builder> Values<'_, B> {
         })
     }
 
-    /// `y` plus one where the condition holds: what a skipped instruction does to the count of
-    /// steps. Adding is cheaper than choosing between constants.
+    /// Computes `y` plus one if the condition holds: the effect of a skipped instruction on the count of steps. Adding
+    /// is cheaper than choosing between constants.
     fn one_more(&mut self, condition: ValueId, y: ValueId, ty: Type) -> B::Value {
         let (bit, y) = (self.exact(condition), self.exact(y));
         let bit = self.builder.convert(bit, I32, ty);
@@ -236,14 +236,16 @@ impl<B: Builder> Values<'_, B> {
         self.builder.calculate(Operation::Or, high, low)
     }
 
-    /// The value of which `high` is the part above as many bits as `low` has, which then need not be moved down and up again.
+    /// Returns the value whose upper part is `high`, if it lies above as many bits as `low` has. It then need not be
+    /// shifted down and up again.
     fn replaces_low_bits(&self, high: ValueId, low: ValueId) -> Option<ValueId> {
         let Node::Slice(all, from) = self.graph.node(high) else { return None };
         let is_new = self.computed.exact[high.index()].is_none();
         (is_new && from == self.bits(low)).then_some(all)
     }
 
-    /// What is compared for zero, if that is a difference: whether it is zero is whether two values are the same.
+    /// Returns what to compare: the operands of a difference that is compared with zero, because it is zero if they are
+    /// equal.
     fn compared(&self, operator: BinaryOperator, x: ValueId, y: ValueId) -> (ValueId, ValueId) {
         let is_new = self.computed.exact[x.index()].is_none();
         match self.graph.node(x) {
@@ -290,7 +292,7 @@ impl<B: Builder> Values<'_, B> {
         })
     }
 
-    /// The loose value, where it is not simply the exact one.
+    /// Computes the loose value, unless it is simply the exact value.
     fn make_loose(&mut self, id: ValueId) -> Option<B::Value> {
         let ty = self.ty(id);
         Some(match self.graph.node(id) {
@@ -330,7 +332,7 @@ impl<B: Builder> Values<'_, B> {
         })
     }
 
-    /// Whether nothing must be done for a value to be exact, so that nothing is gained by a loose one.
+    /// Whether a value is exact without further work, so that a loose value gains nothing.
     fn is_exact_anyway(&self, id: ValueId) -> bool {
         self.computed.exact[id.index()].is_some()
             || matches!(self.graph.node(id), Node::Register(_) | Node::Constant(_))
@@ -356,7 +358,7 @@ impl<B: Builder> Values<'_, B> {
         })
     }
 
-    /// The value with its sign in all bits above its width.
+    /// Returns the value sign-extended to its type.
     fn signed(&mut self, id: ValueId) -> B::Value {
         let ty = self.ty(id);
         let spare = u64::from(ty.bits() - self.bits(id));
@@ -368,8 +370,8 @@ impl<B: Builder> Values<'_, B> {
         self.builder.calculate_with(Operation::ShiftRightSigned, ty, raised, spare)
     }
 
-    /// One bit for a branch or a select: not zero where the value is 1. Even where the value is
-    /// there as a number already, testing what it comes from is shorter.
+    /// Returns a condition for a branch or a choice: not zero if the one-bit value is 1. Even if the value has been
+    /// computed, testing its operands is shorter.
     pub(super) fn condition(&mut self, id: ValueId) -> B::Value {
         match self.graph.node(id) {
             Node::Binary(operator, x, y) if operator.is_comparison() => self.compare(operator, x, y),
@@ -403,9 +405,9 @@ impl<B: Builder> Values<'_, B> {
         self.builder.compare(comparison, x, y)
     }
 
-    /// The outcome of a comparison as a number, for operands that leave room for a sign: it is the
-    /// sign of a difference. On x86 a flag as a number takes three instructions, the first of which
-    /// waits for whatever was in its register before.
+    /// Computes the outcome of a comparison as a number, for operands that leave room for a sign: it is the sign of a
+    /// difference. On x86, turning a flag into a number takes three instructions, the first of which waits for the old
+    /// value of its register.
     fn compare_by_sign(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> B::Value {
         use BinaryOperator::*;
         let (x, y) = self.compared(operator, x, y);
@@ -429,7 +431,7 @@ impl<B: Builder> Values<'_, B> {
         self.builder.calculate_with(Operation::ShiftRight, I32, negative, u64::from(I32.bits() - 1))
     }
 
-    /// Unsigned division, total: by zero it gives all ones, and the dividend as remainder.
+    /// Divides unsigned numbers. Division by zero gives all ones, and the dividend as remainder.
     fn divide(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> B::Value {
         let (width, ty) = (self.graph.width(x), self.ty(x));
         let known = self.graph.as_constant(y).is_some_and(|y| y != 0);
@@ -453,8 +455,8 @@ impl<B: Builder> Values<'_, B> {
         self.builder.choose(zero, otherwise, result)
     }
 
-    /// Signed division, total. The host traps on a division by zero and on the most negative
-    /// number by minus one, so both divisors are replaced before and answered for after.
+    /// Divides signed numbers. The host traps on division by zero and of the most negative number by minus one, so both
+    /// divisors are replaced before the division and their results after it.
     fn divide_signed(&mut self, operator: BinaryOperator, x: ValueId, y: ValueId) -> B::Value {
         let ty = self.ty(x);
         let (x, y) = (self.signed(x), self.signed(y));
@@ -475,7 +477,7 @@ impl<B: Builder> Values<'_, B> {
         self.builder.choose(zero, all, result)
     }
 
-    /// A shift, total: by the type's bits or more it leaves only the fill.
+    /// Shifts by any count: by the bits of the type or more, only the fill remains.
     fn shift(&mut self, operator: BinaryOperator, x: ValueId, count: ValueId) -> B::Value {
         use BinaryOperator::*;
         let ty = self.ty(x);
@@ -518,8 +520,8 @@ impl<B: Builder> Values<'_, B> {
         let whole = self.builder.constant(ty, bits);
         let rest = self.builder.calculate(Operation::Subtract, whole, count);
         let (left, right) = if operator == BinaryOperator::RotateLeft { (count, rest) } else { (rest, count) };
-        // Where the value fills its type, a count of its bits would be taken for zero; both
-        // halves are then the value itself, and so is what they make together.
+        // If the value fills its type, shifting by all of its bits shifts by zero; both halves are then the value
+        // itself, and so is their union.
         let high = self.builder.calculate(Operation::ShiftLeft, x, left);
         let low = self.builder.calculate(Operation::ShiftRight, x, right);
         self.builder.calculate(Operation::Or, high, low)

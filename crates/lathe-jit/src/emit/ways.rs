@@ -1,4 +1,4 @@
-//! Ways on: to other blocks of the region, wherever a computed jump leads, and out of the region.
+//! Edges to other blocks of the region, computed jumps, and exits.
 
 use lathe_isa::model::RegisterId;
 use lathe_values::{Node, ValueId};
@@ -9,7 +9,7 @@ use super::{Builder, Comparison, Emitter, Operation, Placed, REGISTER, Type};
 use crate::context::{Context, offset};
 use crate::region::{Block, Edge, Jump, Select, Snapshot, Stores};
 
-/// Targets of a computed jump that are compared one after the other.
+/// The most targets of a computed jump that are compared in turn.
 const TRIED_IN_TURN: usize = 4;
 
 impl<B: Builder> Emitter<'_, B> {
@@ -23,14 +23,14 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// A way on from inside of a branch.
+    /// Emits an edge from inside a branch.
     pub(super) fn edge_in_branch(&mut self, block: &Block, edge: &Edge, computed: &mut Computed<B::Value>) {
         let mark = computed.mark();
         self.edge(block, edge, computed);
         computed.rewind(mark);
     }
 
-    /// Whether the region has the code that a way leads to: it may have become too large for that.
+    /// Whether the region has code for the target of an edge: it may have become too large to include it.
     fn stays_inside(&self, edge: &Edge) -> bool {
         match edge {
             Edge::Segment(_) => true,
@@ -38,13 +38,13 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// Whether a way goes back to a block of the region.
+    /// Whether an edge is a back edge to a block of the region.
     pub(super) fn closes_loop(&self, edge: &Edge) -> bool {
         matches!(edge, Edge::Block(snapshot) if snapshot.pc <= self.block && self.labels.contains_key(&snapshot.pc))
     }
 
-    /// Goes to another block of the region. Every cycle of blocks has an edge that does not go
-    /// up, so the budget is checked there.
+    /// Goes to another block of the region. Every cycle of blocks has an edge that does not go to a higher address, so
+    /// the budget is checked there.
     fn go(&mut self, block: &Block, label: B::Block, snapshot: &Snapshot, computed: &mut Computed<B::Value>) {
         self.stores(block, &snapshot.pending, computed);
         let fuel = self.fuel_after(block, snapshot, computed);
@@ -65,8 +65,8 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.jump(label);
     }
 
-    /// Whether the budget after these steps is below zero. Where the steps are a constant, the
-    /// budget before them is compared, so that the two values need not be kept side by side.
+    /// Returns whether the budget after these steps is below zero. If the steps are constant, the budget before them is
+    /// compared, so that not both budgets are live at once.
     fn is_spent(&mut self, block: &Block, after: B::Value, steps: ValueId) -> B::Value {
         let (value, least) = match block.graph.as_constant(steps) {
             Some(steps) => (self.builder.read(self.variables.fuel), steps),
@@ -93,8 +93,7 @@ impl<B: Builder> Emitter<'_, B> {
         Some(self.builder.calculate(Operation::Add, before, cycles))
     }
 
-    /// A computed jump: to where it has gone so far, else out of the region, for the engine to
-    /// remember where it goes.
+    /// Emits a computed jump: to its targets so far, else out of the region, so that the engine remembers the target.
     pub(super) fn jump(&mut self, block: &Block, jump: &Jump, computed: &mut Computed<B::Value>) {
         self.arms(block, jump.target, &jump.arms, computed);
         if let Some((checks, before)) = &jump.before {
@@ -103,13 +102,13 @@ impl<B: Builder> Emitter<'_, B> {
         self.exit_to(block, &jump.after, jump.target, computed);
     }
 
-    /// A volatile instruction: as what its cells hold, else out of the region.
+    /// Emits a volatile instruction: the code for the content of its cells, else an exit.
     pub(super) fn select(&mut self, block: &Block, select: &Select, computed: &mut Computed<B::Value>) {
         self.arms(block, select.content, &select.arms, computed);
         self.exit(block, &select.before, computed);
     }
 
-    /// Goes the way for what a value is, if there is one. What comes behind this is rare.
+    /// Takes the arm for a value, if there is one. The code after this is rarely executed.
     fn arms(&mut self, block: &Block, value: ValueId, arms: &[(u64, Edge)], computed: &mut Computed<B::Value>) {
         let target = (self.values(block, computed).exact(value), type_of(block.graph.width(value)));
         let mut arms: Vec<&(u64, Edge)> = arms.iter().filter(|(_, edge)| self.stays_inside(edge)).collect();
@@ -122,7 +121,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.is_cold();
     }
 
-    /// Goes the way for this target, if there is one: tries one after the other, which is how the processor guesses best.
+    /// Takes the arm for this target, if there is one: tries them in turn, which the processor predicts best.
     fn try_in_turn(
         &mut self,
         block: &Block,
@@ -139,7 +138,7 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// The same for many, which are in order: by bisection.
+    /// Takes the arm for this target, if there is one, by bisection of many sorted arms.
     fn search(
         &mut self,
         block: &Block,
@@ -158,12 +157,12 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.end_if();
     }
 
-    /// Writes everything back and returns.
+    /// Leaves the region: writes everything back and returns.
     pub(super) fn exit(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed<B::Value>) {
         let pc = self.builder.constant(I64, snapshot.pc);
         self.builder.store(I64.bytes(), pc, self.pointer, offset!(pc));
-        // What the engine has prepared is stored only where it is different: every value that is kept for an exit takes a
-        // register away from the loop around it.
+        // The engine has set this field to zero, so it is stored only where it differs: every value kept for an exit
+        // takes a register away from the loop around it.
         if snapshot.interpret {
             let interpret = self.builder.constant(I64, 1);
             self.builder.store(I64.bytes(), interpret, self.pointer, offset!(interpret));
@@ -175,7 +174,7 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// Leaves after a computed jump to `target`; the snapshot has the address of the jump.
+    /// Leaves the region after a computed jump to `target`; the snapshot has the address of the jump.
     fn exit_to(&mut self, block: &Block, snapshot: &Snapshot, target: ValueId, computed: &mut Computed<B::Value>) {
         let pc = self.values(block, computed).exact(target);
         let pc = self.builder.convert(pc, type_of(block.graph.width(target)), I64);
@@ -186,7 +185,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.go_on();
     }
 
-    /// Leaves under a condition.
+    /// Leaves the region if a condition holds.
     pub(super) fn exit_if(
         &mut self,
         block: &Block,
@@ -197,7 +196,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.exit_if_any(block, &[condition], snapshot, computed);
     }
 
-    /// Leaves under any of a few conditions.
+    /// Leaves the region if any of a few conditions holds.
     pub(super) fn exit_if_any(
         &mut self,
         block: &Block,
@@ -216,7 +215,7 @@ impl<B: Builder> Emitter<'_, B> {
         self.builder.end_if();
     }
 
-    /// Does the stores and writes the registers, the budget and the cycles.
+    /// Does the delayed stores and writes back the registers, the budget and the cycles.
     fn write_back(&mut self, block: &Block, snapshot: &Snapshot, computed: &mut Computed<B::Value>) {
         self.stores(block, &snapshot.pending, computed);
         if B::VARIABLES_IN_MEMORY {
@@ -228,7 +227,7 @@ impl<B: Builder> Emitter<'_, B> {
         }
         let registers = self.builder.load_pointer(self.pointer, offset!(registers));
         for register in self.dirty.at(self.block, &block.graph, snapshot).iter() {
-            // As it was loaded: the other half of a narrow register is zero and stays so.
+            // As wide as it was loaded: the upper half of a narrow register is zero and stays zero.
             let bytes = type_of(self.isa.register(register).width).bytes();
             let value = self.values(block, computed).exact(snapshot.registers[register.index()]);
             self.builder.store(bytes, value, registers, register.0 as i32 * REGISTER);
@@ -240,7 +239,7 @@ impl<B: Builder> Emitter<'_, B> {
         }
     }
 
-    /// The variables of registers, with what a snapshot has for them.
+    /// Returns the variables of registers, with their values in a snapshot.
     fn variables_after(
         &mut self,
         block: &Block,

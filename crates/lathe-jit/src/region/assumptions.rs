@@ -1,4 +1,4 @@
-//! What a region takes for granted: it is looked at whenever the region is entered, and not inside.
+//! What a region assumes: checked whenever the region is entered, and not inside.
 
 use std::collections::BTreeSet;
 
@@ -11,30 +11,29 @@ use lathe_vm::State;
 use super::Region;
 use super::block::BlockBuilder;
 
-/// Cells that a store can reach, at most, so that it is worth assuming that none of them is marked.
+/// The most cells that a store may reach for it to be worth assuming that none of them is marked.
 const UNMARKED: u64 = 256;
 
-/// Registers with what is in them.
+/// Registers with their values.
 pub(crate) type Modes = Vec<(RegisterId, u64)>;
 
-/// What must hold whenever a region is entered. Nothing that compiled code does can change it, so
-/// it need not be looked at inside.
+/// What must hold whenever a region is entered. Compiled code cannot change it, so it need not be checked inside.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assumptions {
-    /// Cells of the code memory that have no mark, from the first to the last of each span.
+    /// Spans of unmarked cells of the code memory, each from its first to its last cell.
     pub(crate) unmarked: BTreeSet<(u64, u64)>,
-    /// Registers of one bit that the region reads but does not change, with what is in them: mostly
-    /// a mode that decides what instructions mean.
+    /// One-bit registers that the region reads but does not change, with their values: mostly a mode that decides what
+    /// instructions mean.
     pub(crate) modes: Modes,
 }
 
 impl Assumptions {
-    /// Whether a machine in this state is in the modes.
+    /// Whether a machine in this state is in the assumed modes.
     pub(crate) fn are_modes_of(&self, state: &State) -> bool {
         self.modes.iter().all(|(id, value)| state.register(*id) == *value)
     }
 
-    /// Whether cells are unmarked as they should be.
+    /// Whether the assumed cells are unmarked.
     pub(crate) fn hold(&self, marks: &CodeMap) -> bool {
         self.unmarked.iter().all(|(first, last)| marks.is_free(*first, *last))
     }
@@ -47,16 +46,16 @@ impl Assumptions {
 }
 
 impl Region {
-    /// Whether code of it lies where it assumes that nothing is marked: then it would be dropped as
-    /// soon as that code is watched.
+    /// Whether some of its code lies in cells that it assumes to be unmarked: then it would be dropped as soon as that
+    /// code is watched.
     pub(super) fn marks_itself(&self, isa: &Isa) -> bool {
         let cells = self.instructions.iter().flat_map(|(pc, decoded)| decoded.reading.watched_cells(isa, *pc));
         cells.into_iter().any(|(cell, _)| self.assumptions.covers(cell))
     }
 
-    /// The registers of one bit that something is made from and that are never changed, with what is
-    /// in them. A region for that is worth it where they are modes; a flag that happens not to be
-    /// written soon turns out to differ, and the region is made again without.
+    /// Returns the one-bit registers that the region reads and never changes, with their values. Specializing the
+    /// region to them pays where they are modes. A flag that merely happens not to be written soon has another value,
+    /// and the region is made again without this assumption.
     pub(super) fn modes(&self, isa: &Isa, state: &State) -> Modes {
         let is_flag = |id: &RegisterId| isa.register(*id).is_flag();
         let flags = (0..isa.registers.len() as u32).map(RegisterId).filter(is_flag);
@@ -67,22 +66,22 @@ impl Region {
         modes
     }
 
-    /// Whether it changes none of the modes it was made for.
+    /// Whether it changes none of the modes that it assumes.
     pub(super) fn keeps_modes(&self, isa: &Isa) -> bool {
         let written = self.written(isa);
         self.assumptions.modes.iter().all(|(id, _)| !written.contains(*id))
     }
 }
 
-/// Whether some value is made from a register.
+/// Whether some value is computed from a register.
 fn is_used(graph: &Graph, register: RegisterId) -> bool {
     let is_it = |id: ValueId| graph.node(id) == Node::Register(register);
     graph.ids().any(|id| graph.operands(id).any(is_it))
 }
 
 impl BlockBuilder<'_, '_> {
-    /// Whether a check for marks cannot find one, as long as the few cells it can look at have none:
-    /// then the region is entered only where that is so.
+    /// Whether a check for marks can be left out because it reaches only a few cells, which have none. The region then
+    /// assumes that they have none.
     pub(super) fn is_needless(&mut self, bail: &Bail) -> bool {
         let Bail::Marked(address, _) = bail else { return false };
         let Range { least, greatest } = self.graph.range(*address);

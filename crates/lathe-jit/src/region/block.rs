@@ -1,5 +1,5 @@
-//! Builds a block: instruction after instruction is executed on values, until the way on is not known
-//! or leads to a leader. What it does with memory, checks and branches is in files of their own.
+//! Builds a block: executes one instruction after another on values, until the next address is unknown or a leader.
+//! Files of their own deal with memory, checks and branches.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use lathe_values::{Effects, Graph, Store, SymbolicState, ValueId, WayOn, execute
 use super::discover::Discovery;
 use super::{Check, End, Event, Segment, Snapshot};
 
-/// Values of one block.
+/// Values of one block, beyond which a new block begins.
 const VALUES: usize = 1_500;
-/// How deep values of a block may nest: they are computed by recursion, on a stack that may be small. An instruction
-/// that would be deeper is left to the interpreter, and at half of it a new block begins.
+/// Depth to which values of a block may nest: they are computed by recursion, on a stack that may be small. An
+/// instruction that would nest deeper is left to the interpreter, and at half this depth a new block begins.
 const DEPTH: u32 = 512;
 
-/// A block that is being built.
+/// A block being built.
 pub(super) struct BlockBuilder<'d, 'a> {
     pub(super) discovery: &'d mut Discovery<'a>,
     pub(super) graph: Graph,
@@ -25,7 +25,7 @@ pub(super) struct BlockBuilder<'d, 'a> {
     pub(super) longest: u64,
 }
 
-/// The machine while a block is built.
+/// The machine on a path through the block.
 #[derive(Clone)]
 pub(super) struct Path {
     pub(super) pc: u64,
@@ -33,17 +33,16 @@ pub(super) struct Path {
     pub(super) pending: Vec<Store>,
     pub(super) steps: ValueId,
     pub(super) cycles: ValueId,
-    /// The most instructions so far.
+    /// The most instructions that the path may have executed so far.
     pub(super) count: u64,
     pub(super) depth: usize,
-    /// The leaders on the way, the block's own first.
+    /// The leaders on the path, the block's own first.
     pub(super) crossed: Vec<u64>,
-    /// Cells of the code memory that are contiguous, from an address on: their marks were looked at
-    /// together.
+    /// Spans of contiguous cells of the code memory, each from an address on: their marks were checked together.
     pub(super) together: Vec<(ValueId, u64)>,
 }
 
-/// Whether the instruction where a snapshot stands must be interpreted.
+/// Whether the next instruction of a snapshot must be interpreted.
 pub(super) enum Interpret {
     Yes,
     No,
@@ -69,11 +68,10 @@ impl BlockBuilder<'_, '_> {
         Segment { events, end }
     }
 
-    /// Adds one instruction; how the segment ends, if it ends there.
+    /// Adds one instruction. Returns how the segment ends, if it ends there.
     fn instruction(&mut self, path: &mut Path, events: &mut Vec<Event>) -> Option<End> {
         let decoded = self.discovery.decode(path.pc);
-        // One that is left to the interpreter belongs to the region too: what follows it was found
-        // through its length.
+        // An instruction left to the interpreter belongs to the region, too: the code after it was found by its length.
         self.discovery.instructions.insert(path.pc, decoded.clone());
         match decoded.reading.is_volatile() {
             true => Some(self.select(&decoded, path, events)),
@@ -81,11 +79,11 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Adds what an instruction was decoded as.
+    /// Adds a decoded instruction. Returns how the segment ends, if it ends there.
     pub(super) fn decoded(&mut self, decoded: &Lowerable, path: &mut Path, events: &mut Vec<Event>) -> Option<End> {
         let pc = path.pc;
         let effects = self.effects(decoded, path);
-        // The machine may stop where an instruction goes on at itself, which is for the interpreter to find out.
+        // An instruction that goes on at itself may stop the machine, which the interpreter finds out.
         let stays = effects.as_ref().map(|effects| effects.goes_to(&mut self.graph, pc));
         let always = stays.is_some_and(|stays| self.graph.as_constant(stays) == Some(1));
         let Some((effects, stays)) = effects.zip(stays).filter(|_| !always) else {
@@ -101,7 +99,7 @@ impl BlockBuilder<'_, '_> {
         }
         self.read(&effects, path, &mut checks, events);
         let later = self.take_later(&effects, pc, &mut checks);
-        // Most instructions are never left, and putting stores together takes long.
+        // Most instructions have no exit, and grouping stores takes long.
         let before = (!checks.is_empty() || later.is_some()).then(|| self.snapshot(path, pc));
         events.extend(before.clone().filter(|_| !checks.is_empty()).map(|before| Event::Leave(checks, before)));
         let next = effects.next;
@@ -109,9 +107,9 @@ impl BlockBuilder<'_, '_> {
         self.go_on(decoded, next, path, events, later.zip(before))
     }
 
-    /// Takes away the checks that need not be done where a computed jump goes to one of the places that are expected. A
-    /// jump that stores nothing can still be left when it is known to go elsewhere. One that stores may have done so by
-    /// then.
+    /// Removes and returns the checks that cannot fail if a computed jump goes to one of its expected targets. They are
+    /// done once the jump is known to go elsewhere: a jump that stores nothing can still be left then, a jump that
+    /// stores cannot.
     fn take_later(&mut self, effects: &Effects, pc: u64, checks: &mut Vec<Check>) -> Option<Vec<Check>> {
         if !effects.stores.is_empty() || !matches!(self.graph.way_on(effects.next), WayOn::Jump(_)) {
             return None;

@@ -1,4 +1,4 @@
-//! Conditions to leave a region, as few as will do.
+//! Conditions for leaving a region, as few as possible.
 
 use lathe_fast::code_map::MARKS_AT_ONCE;
 use lathe_isa::operators::BinaryOperator;
@@ -8,9 +8,9 @@ use lathe_vm::memory::together;
 use super::block::{BlockBuilder, Path};
 use super::{Check, Event};
 
-/// Cells for which one check that they are contiguous is enough, at most.
+/// The most cells covered by one check that they are contiguous.
 const TOGETHER: u64 = 256;
-/// Marks that are read at once. More of them are checked together only where finding them takes longer than reading.
+/// Marks that are read at once. More are checked together only where finding them takes longer than reading them.
 const WORD: u64 = 8;
 
 impl From<Bail> for Check {
@@ -25,8 +25,8 @@ impl From<Bail> for Check {
 }
 
 impl BlockBuilder<'_, '_> {
-    /// Adds a check, or widens one that is there already, of this instruction or of one before
-    /// it. Leaving earlier than necessary is always right, and two checks in one are cheaper.
+    /// Adds a check, or widens a check of this or an earlier instruction to cover it. Leaving earlier than necessary is
+    /// always right, and one check is cheaper than two.
     pub(super) fn add_check(&mut self, check: Check, path: &mut Path, checks: &mut Vec<Check>, events: &mut [Event]) {
         let earlier = events.iter_mut().rev().filter_map(|event| match event {
             Event::Leave(earlier, _) if matches!(check, Check::Marked { .. } | Check::Wraps { .. }) => Some(earlier),
@@ -40,7 +40,7 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Makes the first check cover the second, if they are about neighbours.
+    /// Makes the first check cover the second, if they concern neighbouring cells. Returns whether it does.
     fn widen(&mut self, wider: &mut Check, check: Check) -> bool {
         match (*wider, check) {
             (a, b) if a == b => true,
@@ -65,15 +65,15 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// The cells from the lower of two addresses on that cover this many from either.
+    /// Returns the smallest span that covers two others, if their distance is known.
     fn span(&self, one: (ValueId, u64), other: (ValueId, u64)) -> Option<(ValueId, u64)> {
         let distance = self.graph.distance(one.0, other.0)?;
         let (low, high) = if distance < 0 { (other, one) } else { (one, other) };
         Some((low.0, low.1.max(distance.unsigned_abs().saturating_add(high.1))))
     }
 
-    /// `first <= x` or `first <= x + 1`, as one comparison. The sum may wrap, but where it does,
-    /// the first comparison holds anyway.
+    /// Joins `first <= x` or `first <= x + 1` into one comparison. The sum may wrap, but then the first comparison
+    /// holds anyway.
     fn either_reaches(&mut self, a: ValueId, b: ValueId) -> Option<ValueId> {
         let (Node::Binary(BinaryOperator::LessOrEqual, first, x), Node::Binary(BinaryOperator::LessOrEqual, other, y)) =
             (self.graph.node(a), self.graph.node(b))
@@ -91,8 +91,8 @@ impl BlockBuilder<'_, '_> {
         Some(self.graph.binary(BinaryOperator::LessOrEqual, least, lower))
     }
 
-    /// Whether this many cells from an address on may not be contiguous, for all that is known and checked;
-    /// `None` if it is known that they do not.
+    /// Whether this many cells from an address on may fail to be contiguous, given all that is known and checked;
+    /// `None` if they are known to fail.
     pub(super) fn may_wrap(&self, lowest: ValueId, count: u64, checks: &[Check]) -> Option<bool> {
         let last = self.graph.width(lowest).mask();
         let together = together(last);
@@ -107,8 +107,7 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Whether a check leaves where the address reaches this one, because it leaves from one on
-    /// that is no higher.
+    /// Whether a check leaves the region whenever the address is `from` or higher.
     fn is_left_from(&self, check: Check, address: ValueId, from: u64) -> bool {
         let Check::When(condition) = check else { return false };
         matches!(self.graph.node(condition), Node::Binary(BinaryOperator::LessOrEqual, least, x)

@@ -1,15 +1,15 @@
-//! Branches over a few instructions become choices between values, which cost no jump and let the block go on.
+//! Turns branches over a few instructions into choices between values, which cost no jump and let the block go on.
 
 use lathe_values::{Store, ValueId};
 
 use super::Event;
 use super::block::{BlockBuilder, Path};
 
-/// Instructions that a branch skips, at most, to become a choice between values.
+/// The most instructions that a branch may skip to become a choice between values.
 const SKIPPED: u64 = 5;
 
 impl BlockBuilder<'_, '_> {
-    /// Turns a branch over a few harmless instructions into choices between values.
+    /// Turns a branch over a few harmless instructions into choices between values. Returns whether it has.
     pub(super) fn choose_instead(
         &mut self,
         condition: ValueId,
@@ -29,7 +29,7 @@ impl BlockBuilder<'_, '_> {
         for (register, before) in frame.registers.iter_mut().zip(&path.frame.registers) {
             *register = self.graph.choose(executed, *register, *before);
         }
-        // Where nothing is executed the cells are written too, with what they get anyway.
+        // If the instructions are skipped, their cells are written too, with the values they get anyway.
         for store in skipped.pending {
             let same = |other: &&mut Store| other.is_to_cell_of(&store);
             if let Some(before) = path.pending.iter_mut().find(same).filter(|before| before.value != store.value) {
@@ -45,8 +45,8 @@ impl BlockBuilder<'_, '_> {
         true
     }
 
-    /// The machine after the instructions from `from` up to `to`, if there are few, and they
-    /// change nothing but registers and cells that are to be written anyway.
+    /// Returns the machine after the instructions from `from` up to `to`, and their loads, if they are few and change
+    /// only registers and cells that will be written anyway.
     fn skipped(&mut self, path: &Path, from: u64, to: u64) -> Option<(Path, Vec<ValueId>)> {
         let distance = self.discovery.isa.pc.width.wrap(to.wrapping_sub(from));
         if distance == 0 || distance > SKIPPED * 4 {
@@ -57,7 +57,7 @@ impl BlockBuilder<'_, '_> {
         let mut passed = Vec::new();
         for _ in 0..SKIPPED {
             if path.pc == to {
-                // A load may have to wait for what was put off, which is then no longer to be chosen.
+                // A load may have to wait for a delayed store, whose value can then no longer be chosen.
                 if stores && loads.iter().any(|load| !self.is_clear(*load, &path)) {
                     return None;
                 }

@@ -1,4 +1,4 @@
-//! Finds the blocks of a region: one for every leader that is reached, until no new leader turns up.
+//! Finds the blocks of a region: one for every leader reached, until no new leader turns up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,25 +14,25 @@ use lathe_vm::State;
 use super::block::{BlockBuilder, Path};
 use super::{Assumptions, Block, Region};
 
-/// Instructions of the largest region.
+/// Instructions of the largest region when it is compiled first.
 pub(crate) const INSTRUCTIONS: usize = 1_000;
-/// A region has at least this many instructions for each of its blocks, or it has no more of them.
+/// A region may have one block for each this many of the instructions it may have.
 const IN_A_BLOCK: usize = 2;
 /// Blocks of one region that only lead to the interpreter.
 const EMPTY_BLOCKS: usize = 16;
-/// Leaders found later split blocks that were built before, so all are built again, but not
-/// more often than this: a block that runs past a leader is longer than it need be, not wrong.
+/// Leaders found later split blocks built earlier, so blocks are built again, but at most this many times: a block that
+/// runs past a leader is longer than necessary, not wrong.
 const PASSES: usize = 6;
 
 /// How far a region extends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// To everything that has run and is reached by known jumps, as far as there is room.
+    /// To all code that has run and is reached by known jumps, as far as there is room.
     Everything,
-    /// As far as nothing is compiled: what compiled code leads to leads back to it soon, and would
-    /// be there once more for every way out of it.
+    /// To where compiled code begins again: code that compiled code leads to soon leads back to it, and would be
+    /// compiled once more for every exit.
     Gap,
-    /// To everything but what has been compiled as well as possible.
+    /// To everything except code that has been compiled with full effort.
     Rest,
     /// One instruction.
     One,
@@ -42,21 +42,22 @@ pub(crate) enum Extent {
 pub(crate) struct Known<'a> {
     pub(crate) fast: &'a Fast,
     pub(crate) state: &'a State,
-    /// How many instructions the region may have, and a few more.
+    /// Instructions that the region may have; it may exceed this by a few.
     pub(crate) most: usize,
-    /// Whether the region may be for the present modes only.
+    /// Whether the region may assume the present modes.
     pub(crate) modes: bool,
-    /// Where the computed jump at an address went so far.
+    /// Returns the targets of the computed jump at an address so far.
     pub(crate) targets: &'a dyn Fn(u64) -> Vec<u64>,
-    /// What the cells of the volatile instruction at an address have held often enough to be part of it.
+    /// Returns the contents of the volatile instruction at an address that were executed often enough to be in the
+    /// region.
     pub(crate) contents: &'a dyn Fn(u64) -> Vec<u64>,
     /// Whether compiled code can be entered at an address.
     pub(crate) is_compiled: &'a dyn Fn(u64) -> bool,
-    /// Whether the code at an address has been executed often enough to be part of it.
+    /// Whether the code at an address has been executed often enough to be in the region.
     pub(crate) has_run: &'a dyn Fn(u64) -> bool,
 }
 
-/// The region around an address.
+/// Discovers the region around an address.
 pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
     let mut discovery = Discovery {
         known,
@@ -81,46 +82,46 @@ pub(crate) fn discover(known: &Known, entry: u64, extent: Extent) -> Region {
     }
 }
 
-/// A volatile instruction, by what its cells hold.
+/// A volatile instruction, as decoded for each of its contents.
 pub(super) type Variants = Vec<(u64, Arc<Lowerable>)>;
 
-/// A region that is being built.
+/// A region being discovered.
 pub(super) struct Discovery<'a> {
     pub(super) known: &'a Known<'a>,
     pub(super) extent: Extent,
     pub(super) isa: &'a Isa,
-    /// With how many were known before each.
+    /// The leaders, each with the number of leaders known before it.
     pub(super) leaders: BTreeMap<u64, usize>,
     pub(super) decoded: ByNumber<u64, Arc<Lowerable>>,
-    /// The volatile instructions, as far as they were asked for, by what their cells hold.
+    /// The variants of the volatile instructions that were asked for.
     variants: ByNumber<u64, Arc<Variants>>,
-    /// The instructions of the block being built, or of all blocks in the end.
+    /// The instructions of the block being built; in the end, of all blocks.
     pub(super) instructions: BTreeMap<u64, Arc<Lowerable>>,
-    /// Whether the region ends before an address, as far as that was asked.
+    /// Whether the region ends before an address, for addresses that were asked about.
     ends: ByNumber<u64, bool>,
     /// Values of all blocks so far.
     pub(super) values: usize,
-    /// Whether it would be larger if it might.
+    /// Whether it would be larger without the limit.
     is_cut: bool,
-    /// Cells that some instruction writes without writing one next to them.
+    /// Cells that some instruction writes without writing a neighbour.
     pub(super) written_alone: BTreeSet<(MemoryId, u64)>,
-    /// Whether every store looks at the marks, though it can only reach a few cells.
+    /// Whether every store checks marks, even if it can reach only a few cells.
     pub(super) looks_at_marks: bool,
     pub(super) assumptions: Assumptions,
 }
 
-/// A block with where it leads and what it is made of.
+/// A block, with the leaders it leads to and the instructions it is made of.
 struct Built {
     block: Block,
     targets: Vec<u64>,
     instructions: BTreeMap<u64, Arc<Lowerable>>,
-    /// How many leaders were known when it was built.
+    /// The number of leaders known when it was built.
     leaders: usize,
 }
 
 impl Discovery<'_> {
-    /// Notes where loops begin, as far as instructions say where they jump to: those will be leaders, and a block that was
-    /// built past one would have to be built again.
+    /// Records where loops begin, as far as instructions name their targets: these will be leaders, and a block built
+    /// past one would have to be built again.
     fn find_loops(&mut self, entry: u64) {
         let (mut waiting, mut seen) = (vec![entry], BTreeSet::new());
         while let Some(pc) = waiting.pop() {
@@ -141,8 +142,8 @@ impl Discovery<'_> {
         }
     }
 
-    /// The region around an address for the present modes, as far as something in it seems to depend on them; none if
-    /// nothing does, or something changes one of them.
+    /// Builds the region around an address for those of the present modes that it seems to depend on. Returns `None` if
+    /// it depends on none or changes one of them.
     fn region_for_likely_modes(&mut self, entry: u64) -> Option<Region> {
         let Known { fast, state, modes, .. } = self.known;
         if !modes || fast.modes().is_empty() {
@@ -165,7 +166,7 @@ impl Discovery<'_> {
         Some(region)
     }
 
-    /// The same where it must be found out which modes something depends on.
+    /// Builds the region around an address, and builds it again for the modes that it turns out to depend on.
     fn region_for_unknown_modes(&mut self, entry: u64) -> Region {
         let region = self.region_beside_its_marks(entry);
         if self.known.modes {
@@ -179,7 +180,7 @@ impl Discovery<'_> {
         if fits { specialized } else { region }
     }
 
-    /// The region around an address, which assumes nothing of the cells that hold its own code.
+    /// Builds the region around an address so that it assumes nothing about the cells that hold its own code.
     fn region_beside_its_marks(&mut self, entry: u64) -> Region {
         let region = self.region(entry);
         if !region.marks_itself(self.isa) {
@@ -189,7 +190,7 @@ impl Discovery<'_> {
         self.region(entry)
     }
 
-    /// The region around an address, with the modes that are assumed. Leaders that were found before stay.
+    /// Builds the region around an address for the assumed modes. Leaders found before stay.
     fn region(&mut self, entry: u64) -> Region {
         self.assumptions.unmarked.clear();
         let mut built = BTreeMap::new();
@@ -216,8 +217,8 @@ impl Discovery<'_> {
         Region { blocks, instructions, selects, is_cut: self.is_cut, bound, assumptions, armed }
     }
 
-    /// Builds the block of every leader that is reached, within the limit. One that was built before is kept, unless a
-    /// leader has turned up inside it.
+    /// Builds the block of every leader reached, within the limit. Keeps a block built before, unless a leader has
+    /// turned up inside it.
     fn blocks(&mut self, entry: u64, mut before: BTreeMap<u64, Built>) -> BTreeMap<u64, Built> {
         (self.values, self.is_cut) = (0, false);
         let mut blocks = BTreeMap::new();
@@ -275,7 +276,7 @@ impl Discovery<'_> {
         Built { block: Block { graph, root, longest, executions }, targets, instructions, leaders: self.leaders.len() }
     }
 
-    /// Whether the region does not extend to an address that it leads to.
+    /// Whether the region ends before an address that it leads to.
     pub(super) fn ends_before(&mut self, pc: u64) -> bool {
         let Known { is_compiled, has_run, .. } = self.known;
         let ends = || match self.extent {
@@ -286,7 +287,7 @@ impl Discovery<'_> {
         *self.ends.entry(pc).or_insert_with(ends)
     }
 
-    /// What the volatile instruction at an address is, for each of its contents that are part of the region.
+    /// Decodes the volatile instruction at an address for each of its contents that are in the region.
     pub(super) fn variants(&mut self, pc: u64) -> Arc<Variants> {
         let Known { fast, contents, .. } = self.known;
         let decode = |content: u64| (content, fast.decode_content(pc, content));
@@ -294,8 +295,8 @@ impl Discovery<'_> {
         self.variants.entry(pc).or_insert_with(variants).clone()
     }
 
-    /// Whether the instruction at an address is volatile and compiled. It begins a block: for every content there is a
-    /// way through it, and each would have to do what was put off before.
+    /// Whether the instruction at an address is volatile and compiled. It begins a block: each content is a separate
+    /// path through it, and each path would have to do the stores delayed before it.
     pub(super) fn selects(&mut self, pc: u64) -> bool {
         !self.variants(pc).is_empty()
     }

@@ -1,4 +1,4 @@
-//! Neighbouring bytes that are read or written together.
+//! Groups of neighbouring bytes that are read or written together.
 
 use lathe_isa::model::{MemoryId, Order};
 use lathe_values::{Effects, Graph, Node, Store, ValueId};
@@ -7,45 +7,45 @@ use super::block::{BlockBuilder, Path};
 use super::discover::Discovery;
 use super::{Check, Edge, End, Event, Jump, Segment, Select};
 
-/// Neighbouring bytes that may be read or written together, the most first.
+/// Sizes of groups, the largest first.
 const GROUPS: [usize; 3] = [8, 4, 2];
 
-/// Neighbouring cells of one byte each, which are read together.
+/// Neighbouring cells of one byte each that are read together.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     /// The loads, the one at the lowest address first.
     pub(crate) cells: Vec<ValueId>,
-    /// All as one number, low byte first, if it is wanted.
+    /// All as one number, the low byte first, if it is used.
     pub(crate) little: Option<ValueId>,
-    /// All as a number, the high byte first.
+    /// All as one number, the high byte first, if it is used.
     pub(crate) big: Option<ValueId>,
 }
 
-/// Stores in order, and those of them that can be done together.
+/// Stores in order, and the groups of them that can be done together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stores {
     pub(crate) stores: Vec<Store>,
     pub(crate) groups: Vec<StoreGroup>,
 }
 
-/// Neighbouring cells of one byte each, which are written together.
+/// Neighbouring cells of one byte each that are written together.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreGroup {
     /// The positions of the stores, the one at the lowest address first.
     pub(crate) positions: Vec<usize>,
-    /// What they write together.
+    /// The value that they write together.
     pub(crate) value: ValueId,
     /// Which byte comes first.
     pub(crate) order: Order,
 }
 
-/// Where a store is made: so far from a base.
+/// The place of a store: an offset from a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Placed {
     memory: MemoryId,
     base: Option<ValueId>,
     offset: i64,
-    /// Which of the stores it is.
+    /// The position of the store in the list of stores.
     position: usize,
 }
 
@@ -68,10 +68,9 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Loads as one, if they are of neighbouring bytes that make one value; bytes that do not were
-    /// mostly stored one by one, and reading them together would have to wait for all those stores.
-    /// None must wrap to the first cell of the memory, so there is a check for that, unless another
-    /// says it already.
+    /// Groups loads of neighbouring bytes that make one value. Bytes that do not were mostly stored one by one, and
+    /// reading them together would have to wait for all those stores. No address may wrap to the first cell of the
+    /// memory, so this adds a check, unless another check covers it.
     fn group(
         &mut self,
         loads: &[ValueId],
@@ -108,8 +107,8 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Stores, with those that can be done together: to neighbouring bytes that are known to lie
-    /// together, and of values that are together one value.
+    /// Groups stores that can be done together: stores to neighbouring bytes known to be contiguous, of values that
+    /// together are one value.
     pub(super) fn grouped(&mut self, path: &Path, stores: Vec<Store>) -> Stores {
         let mut ordered: Vec<Placed> = (0..).zip(&stores).filter_map(|(at, store)| self.placed(at, store)).collect();
         ordered.sort_unstable();
@@ -124,7 +123,7 @@ impl BlockBuilder<'_, '_> {
         Stores { stores, groups }
     }
 
-    /// Where a store is made that may be one of a group.
+    /// Returns the place of a store, if it may be part of a group.
     fn placed(&self, position: usize, store: &Store) -> Option<Placed> {
         let (base, offset) = self.graph.base_and_offset(store.address);
         let offset = self.graph.width(store.address).signed(offset);
@@ -146,7 +145,7 @@ impl BlockBuilder<'_, '_> {
         Some(StoreGroup { positions, value, order })
     }
 
-    /// Whether this many cells, from that of a store on, are known to be contiguous.
+    /// Whether this many cells, beginning with the cell of a store, are known to be contiguous.
     fn lie_together(&self, path: &Path, store: &Store, cells: u64) -> bool {
         let covers = |(first, count): &(ValueId, u64)| {
             let distance = self.graph.distance(*first, store.address);
@@ -157,7 +156,7 @@ impl BlockBuilder<'_, '_> {
             && (cannot_wrap || store.memory == self.discovery.isa.pc.memory && path.together.iter().any(covers))
     }
 
-    /// Bytes, the one at the lowest address first, as one value that takes no effort to put together.
+    /// Returns bytes, the one at the lowest address first, as one value, if that takes no effort to put together.
     fn as_one(&mut self, mut bytes: Vec<ValueId>) -> Option<(ValueId, Order)> {
         if let Some(big) = self.graph.as_one(bytes.iter().copied()) {
             return Some((big, Order::Big));
@@ -191,8 +190,8 @@ impl Discovery<'_> {
 }
 
 impl Segment {
-    /// Reads one by one what was to be read together: where one byte has just been written alone,
-    /// reading it with others has to wait for it.
+    /// Splits groups of loads for which `apart` holds: if one byte has just been written alone, reading it with others
+    /// has to wait for that store.
     pub(super) fn separate(&mut self, apart: &dyn Fn(&Group) -> bool) {
         let events = std::mem::take(&mut self.events);
         for event in events {
@@ -245,7 +244,7 @@ instructions {
 }
 "#;
 
-    /// How many times the region of a program reads two bytes together.
+    /// Returns how many times the region of a program reads two bytes together.
     fn pairs(program: &[u64]) -> usize {
         let loaded = lathe_isa::load(MACHINE);
         let isa = std::sync::Arc::new(loaded.isa.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics)));

@@ -1,11 +1,9 @@
-//! Regions: everything that can be reached from a hot address by jumps whose targets are
-//! known, as blocks of straight code over graphs of values.
+//! Regions: all code reached from a hot address by known jumps, as blocks of straight-line code over graphs of values.
 //!
-//! A block begins at a *leader* and is a tree: where a branch falls through to code that
-//! nothing else reaches, that code continues the block and sees its values. Constants are
-//! followed through the tree, so a jump to a computed address that was just loaded into a
-//! register is a jump to a known one. The leaders are found by building blocks until no
-//! new one turns up.
+//! A block begins at a *leader* and is a tree: where a branch falls through to code that nothing else reaches, that
+//! code continues the block and sees its values. Constants are propagated through the tree, so a jump through a
+//! register into which a constant was just loaded is a known jump. Leaders are found by building blocks until no new
+//! leader turns up.
 
 mod assumptions;
 mod block;
@@ -35,40 +33,40 @@ pub(crate) struct Region {
     pub(crate) blocks: BTreeMap<u64, Block>,
     /// The instructions it was made from.
     pub(crate) instructions: BTreeMap<u64, Arc<Lowerable>>,
-    /// The volatile ones among them, with how many contents of each are compiled.
+    /// The volatile instructions, with the number of compiled contents of each.
     pub(crate) selects: BTreeMap<u64, usize>,
-    /// Whether it would be larger if it might.
+    /// Whether it would be larger without the limit.
     pub(crate) is_cut: bool,
-    /// More steps than this are never done between two checks of the budget.
+    /// The most steps between two checks of the budget.
     pub(crate) bound: u64,
-    /// What it does not look at because it is known already.
+    /// What must hold when it is entered, so that it need not be checked inside.
     pub(crate) assumptions: Assumptions,
-    /// What it leaves to the reference interpreter because a run may stop there.
+    /// Instructions and accesses that it leaves to the reference interpreter because a run may stop there.
     pub(crate) armed: Arc<Armed>,
 }
 
-/// Straight code from a leader on, with branches that only lead deeper.
+/// Straight-line code from a leader on, with branches that only lead deeper.
 pub(crate) struct Block {
     pub(crate) graph: Graph,
     pub(crate) root: Segment,
-    /// The most instructions on any way through it.
+    /// The most instructions on any path through it.
     longest: u64,
-    /// About how often it was executed before it was compiled. Where code lies matters to Cranelift's only.
+    /// About how often it was executed before it was compiled. Only Cranelift's code is placed accordingly.
     #[cfg_attr(target_arch = "wasm32", expect(dead_code))]
     pub(crate) executions: u64,
 }
 
-/// Effects in order, and how it goes on.
+/// Events in order, and how the segment ends.
 pub(crate) struct Segment {
     pub(crate) events: Vec<Event>,
     pub(crate) end: End,
 }
 
-/// Something that happens at its place in the order.
+/// Something that happens at its place in the order of the segment.
 pub(crate) enum Event {
     /// Reads memory.
     Load(ValueId),
-    /// Reads cells that are contiguous.
+    /// Reads contiguous cells.
     LoadGroup(Group),
     /// Leaves the region before an instruction under any of these conditions.
     Leave(Vec<Check>, Arc<Snapshot>),
@@ -76,16 +74,16 @@ pub(crate) enum Event {
     Store(Stores),
 }
 
-/// A condition to leave the region.
+/// A condition for leaving the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
     /// This one bit is 1.
     When(ValueId),
-    /// One of this many cells of the code memory is marked, from this address on.
+    /// One of `count` cells of the code memory from this address on is marked.
     Marked { first: ValueId, count: u64 },
-    /// This cell is marked, and the one bit is 1.
+    /// This cell is marked, and this one bit is 1.
     MarkedIf(ValueId, ValueId),
-    /// This many cells from this address on are not contiguous, because the address wraps.
+    /// `count` cells from this address on are not contiguous, because the address wraps.
     Wraps { first: ValueId, count: u64 },
     /// The page of this cell of a large memory is closed.
     Closed(MemoryId, ValueId),
@@ -105,29 +103,29 @@ pub(crate) enum End {
 pub(crate) struct Select {
     /// What its cells hold.
     pub(crate) content: ValueId,
-    /// What it is for each content that is known.
+    /// The code for each known content.
     pub(crate) arms: Vec<(u64, Edge)>,
-    /// The machine before it: for any other content the region is left.
+    /// The machine before it: for any other content, the region is left.
     pub(crate) before: Arc<Snapshot>,
 }
 
 /// A computed jump.
 pub(crate) struct Jump {
     pub(crate) target: ValueId,
-    /// Where it has gone so far.
+    /// The code for each target seen so far.
     pub(crate) arms: Vec<(u64, Edge)>,
-    /// The machine after it, but for where it goes on: the region is left to anywhere else.
+    /// The machine after it, except for the program counter: for any other target, the region is left.
     pub(crate) after: Arc<Snapshot>,
-    /// Conditions to leave the region before it instead, none of which holds where it goes to one of the arms, and the
-    /// machine before it.
+    /// Conditions for leaving the region before it instead, and the machine before it. None of them holds if the target
+    /// is one of the arms.
     pub(crate) before: Option<(Vec<Check>, Arc<Snapshot>)>,
 }
 
-/// A way on.
+/// An edge to the code that follows.
 pub(crate) enum Edge {
     /// To the leader that the snapshot names.
     Block(Arc<Snapshot>),
-    /// Deeper into the block.
+    /// To a segment deeper in the block.
     Segment(Box<Segment>),
 }
 
@@ -136,28 +134,28 @@ pub(crate) enum Edge {
 pub(crate) struct Snapshot {
     pub(crate) pc: u64,
     pub(crate) registers: Vec<ValueId>,
-    /// Stores that have not been done yet; no two can touch the same cell.
+    /// Delayed stores; no two can touch the same cell.
     pub(crate) pending: Stores,
     /// Instructions since the leader.
     pub(crate) steps: ValueId,
     /// Cycles since the leader.
     pub(crate) cycles: ValueId,
-    /// Whether the instruction there must be interpreted.
+    /// Whether the next instruction must be interpreted.
     pub(crate) interpret: bool,
 }
 
 impl Region {
-    /// How many instructions are compiled.
+    /// Returns the number of compiled instructions, where each content of a volatile instruction counts.
     pub(crate) fn size(&self) -> usize {
         self.instructions.len() + self.selects.values().sum::<usize>()
     }
 
-    /// Whether there is more in it than ways to the interpreter.
+    /// Whether it contains more than exits to the interpreter.
     pub(crate) fn is_worth_compiling(&self) -> bool {
         self.blocks.values().any(|block| block.longest > 0)
     }
 
-    /// Where it leads and has no code, by known jumps.
+    /// Returns the addresses that it leads to by known jumps and has no code for.
     pub(crate) fn leads_to(&self) -> BTreeSet<u64> {
         let mut outside = BTreeSet::new();
         let mut see = |to: &Snapshot| {
@@ -169,7 +167,7 @@ impl Region {
         outside
     }
 
-    /// The addresses of its computed jumps.
+    /// Returns the addresses of its computed jumps.
     pub(crate) fn computed_jumps(&self) -> BTreeSet<u64> {
         let mut jumps = BTreeSet::new();
         self.blocks.values().for_each(|block| {
@@ -184,7 +182,7 @@ impl Region {
 }
 
 impl Segment {
-    /// This segment and those that it leads deeper into.
+    /// Visits this segment and all segments deeper in the block.
     fn visit(&self, see: &mut impl FnMut(&Segment)) {
         see(self);
         for edge in self.edges() {
@@ -194,7 +192,7 @@ impl Segment {
         }
     }
 
-    /// The ways to other blocks.
+    /// Visits the snapshots on the edges to other blocks.
     pub(crate) fn ways_on(&self, see: &mut impl FnMut(&Snapshot)) {
         self.visit(&mut |segment| {
             for edge in segment.edges() {

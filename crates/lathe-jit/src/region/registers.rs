@@ -1,4 +1,4 @@
-//! The registers that a region changes.
+//! Finds the registers that a region changes.
 
 use lathe_isa::Isa;
 use lathe_isa::model::RegisterId;
@@ -8,12 +8,12 @@ use super::{Edge, End, Event, Region, Segment, Snapshot};
 use crate::register_set::RegisterSet;
 
 impl Region {
-    /// The registers that the region changes.
+    /// Returns the registers that the region changes.
     pub(crate) fn written(&self, isa: &Isa) -> RegisterSet {
         self.written_given(isa, &self.assumptions.modes)
     }
 
-    /// The registers that it changes if some have these numbers.
+    /// Returns the registers that it changes if some hold these values.
     pub(super) fn written_given(&self, isa: &Isa, modes: &[(RegisterId, u64)]) -> RegisterSet {
         let mut written = Written { isa, modes, registers: RegisterSet::default() };
         for block in self.blocks.values() {
@@ -24,7 +24,7 @@ impl Region {
 }
 
 impl Snapshot {
-    /// The registers that have changed since the block began, of which some had these numbers.
+    /// Returns the registers that have changed since the block began, when some held these values.
     pub(crate) fn changed(
         &self,
         isa: &Isa,
@@ -40,10 +40,10 @@ impl Snapshot {
     }
 }
 
-/// Collects registers that are changed.
+/// Collects the registers that are changed.
 struct Written<'a> {
     isa: &'a Isa,
-    /// What is in some of them; writing that again changes nothing.
+    /// The values of some registers; writing the same value again changes nothing.
     modes: &'a [(RegisterId, u64)],
     registers: RegisterSet,
 }

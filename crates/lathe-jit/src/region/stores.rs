@@ -1,5 +1,5 @@
-//! Stores are put off as long as nothing can read what they write: one that is overwritten before is
-//! never made, and more of them are found that can be made together.
+//! Delays stores until something may read the cells they write. A store that is overwritten before then is never done,
+//! and more stores can be done together.
 
 use lathe_isa::model::MemoryId;
 use lathe_values::{Node, Store, ValueId};
@@ -7,7 +7,7 @@ use lathe_values::{Node, Store, ValueId};
 use super::Event;
 use super::block::{BlockBuilder, Path};
 
-/// Stores that are put off within a block.
+/// The most stores that a block delays.
 const PENDING: usize = 16;
 
 impl BlockBuilder<'_, '_> {
@@ -34,7 +34,7 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// Does the stores that may touch this cell.
+    /// Does the delayed stores that may touch this cell.
     fn flush(&mut self, path: &mut Path, events: &mut Vec<Event>, memory: MemoryId, address: ValueId) {
         let graph = &self.graph;
         let must_be_done = |store: &Store| store.may_reach(graph, memory, address);
@@ -43,20 +43,20 @@ impl BlockBuilder<'_, '_> {
         self.do_now(path, done, events);
     }
 
-    /// Does these stores.
+    /// Does these stores now.
     fn do_now(&mut self, path: &Path, stores: Vec<Store>, events: &mut Vec<Event>) {
         if !stores.is_empty() {
             events.push(Event::Store(self.grouped(path, stores)));
         }
     }
 
-    /// Whether a load reads no cell that is still to be written.
+    /// Whether a load reads no cell of a delayed store.
     pub(super) fn is_clear(&self, load: ValueId, path: &Path) -> bool {
         let Node::Load(memory, address, _) = self.graph.node(load) else { return true };
         !path.pending.iter().any(|store| store.may_reach(&self.graph, memory, address))
     }
 
-    /// Whether the cell of a store has one already that was put off.
+    /// Whether a store to the same cell is delayed already.
     pub(super) fn is_written_anyway(&self, store: &Store, path: &Path) -> bool {
         store.guard.is_none() && path.pending.iter().any(|other| other.is_to_cell_of(store))
     }

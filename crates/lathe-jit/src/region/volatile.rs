@@ -1,5 +1,5 @@
-//! Volatile instructions: what each is depends on what its cells hold, so the contents that were seen often are compared,
-//! and there is code for each of them. Any other is left to the interpreter.
+//! Volatile instructions. What such an instruction is depends on the content of its cells, so compiled code compares
+//! them with the frequent contents and has code for each. Any other content is left to the interpreter.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::ways::DEPTH;
 use super::{Edge, End, Event, Segment, Select};
 
 impl BlockBuilder<'_, '_> {
-    /// How a block ends with a volatile instruction.
+    /// Ends a block with a volatile instruction.
     pub(super) fn select(&mut self, decoded: &Lowerable, path: &mut Path, events: &mut Vec<Event>) -> End {
         let before = self.snapshot(path, path.pc);
         let variants = self.discovery.variants(path.pc);
@@ -25,12 +25,12 @@ impl BlockBuilder<'_, '_> {
         }
         let arm = |(content, variant): &(u64, Arc<Lowerable>)| Some((*content, self.variant(variant, path)?));
         let arms = variants.iter().filter_map(arm).collect();
-        // What the interpreter goes on with after any other content.
+        // The interpreter goes on after the instruction for any other content.
         self.leave_to_interpreter(decoded, before.clone());
         End::Select(Select { content, arms, before })
     }
 
-    /// The way through one variant, to wherever it leads; none if the interpreter must execute it.
+    /// Returns the path through one variant, to wherever it leads; `None` if the interpreter must execute it.
     fn variant(&mut self, variant: &Lowerable, path: &Path) -> Option<Edge> {
         let mut path = Path { depth: DEPTH, ..path.clone() };
         let mut events = Vec::new();

@@ -1,4 +1,5 @@
-//! Where a block goes on after an instruction: further, deeper, to a leader, or wherever a computed jump leads.
+//! Where a block goes on after an instruction: straight on, deeper into a branch, to a leader, or wherever a computed
+//! jump leads.
 
 use std::sync::Arc;
 
@@ -9,14 +10,14 @@ use lathe_values::{Node, ValueId, WayOn};
 use super::block::{BlockBuilder, Interpret, Path};
 use super::{Check, Edge, End, Event, Jump, Snapshot};
 
-/// How deep branches may nest within a block.
+/// Depth to which branches may nest within a block.
 pub(super) const DEPTH: usize = 6;
-/// Leaders that a way through a block may run past, itself included: the code after them is
-/// then there twice, but what it overwrites (flags above all) need not be computed before it.
+/// Leaders on a path through a block, its own included. Code after a leader that the path runs past is compiled twice,
+/// but registers that it overwrites (flags above all) need not be computed before it.
 const CROSSINGS: usize = 3;
-/// Values of one block beyond which it runs past no leader.
+/// Values of one block beyond which it runs past no more leaders.
 const CROSSING_VALUES: usize = 400;
-/// Values of all blocks of a region beyond which none runs past a leader.
+/// Values of all blocks of a region beyond which no block runs past a leader.
 const REGION_VALUES: usize = 1_000;
 
 impl BlockBuilder<'_, '_> {
@@ -47,7 +48,7 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// One side of a branch: deeper into the block where it falls through, else to a leader.
+    /// Builds one side of a branch: a deeper segment if it falls through, else an edge to a leader.
     fn way(&mut self, path: &Path, target: u64, falls_to: u64, condition: ValueId, holds: u64) -> Edge {
         let mut path = Path { pc: target, depth: path.depth + 1, ..path.clone() };
         self.assume(&mut path, condition, holds);
@@ -59,8 +60,8 @@ impl BlockBuilder<'_, '_> {
         self.way_to_leader(&path)
     }
 
-    /// Puts numbers in place of what is known where a condition has this value: above all the
-    /// register that was just tested, which then need not be computed.
+    /// Replaces values by the constants that they must be if a condition has this value: above all the register that
+    /// was just tested, which then need not be computed.
     fn assume(&mut self, path: &mut Path, condition: ValueId, holds: u64) {
         let mut known = vec![(condition, holds), (self.graph.not(condition), 1 - holds)];
         match (self.graph.node(condition), holds) {
@@ -76,11 +77,11 @@ impl BlockBuilder<'_, '_> {
         }
     }
 
-    /// A value, where these values have these numbers.
+    /// Returns a value simplified for these values being these constants.
     fn with_known(&mut self, value: ValueId, known: &[(ValueId, u64)]) -> ValueId {
         let number_of = |value| known.iter().find(|(fact, _)| *fact == value).map(|(_, number)| *number);
         let inner = match self.graph.node(value) {
-            // Which way a branch has gone decides how long it takes.
+            // The direction of a branch decides how many cycles it takes.
             Node::Choose(condition, x, y) if let Some(holds) = number_of(condition) => {
                 return self.with_known(if holds == 1 { x } else { y }, known);
             }
@@ -94,7 +95,7 @@ impl BlockBuilder<'_, '_> {
         number_of(inner).map_or(value, |number| self.graph.constant(self.graph.width(value), number))
     }
 
-    /// Runs past the leader where the path stands, if that is worth it.
+    /// Runs past the leader at the path's address, if that is worth it. Returns whether it does.
     pub(super) fn cross(&mut self, path: &mut Path) -> bool {
         let room = self.graph.len() < CROSSING_VALUES && self.discovery.values < REGION_VALUES;
         let new = !path.crossed.contains(&path.pc) && !self.discovery.ends_before(path.pc);
@@ -110,8 +111,8 @@ impl BlockBuilder<'_, '_> {
         Edge::Block(self.snapshot_of(path, path.pc, Interpret::No))
     }
 
-    /// Where the computed jump at an address has gone so far, if the region has code there: else it is left, as for any
-    /// other target.
+    /// Returns the targets of the computed jump at an address so far, except those before which the region ends: like
+    /// any other target, these leave the region.
     pub(super) fn targets(&mut self, pc: u64) -> Vec<u64> {
         let mut targets = (self.discovery.known.targets)(pc);
         targets.retain(|target| *target != pc && !self.discovery.ends_before(*target));

@@ -1,7 +1,7 @@
-//! Regions as WebAssembly modules, made at run time, for an engine that is WebAssembly itself.
+//! Compiles regions to WebAssembly modules at run time, for an engine that is WebAssembly itself.
 //!
-//! What the emitter wants is written down first: most values are used once, and become part of the expression that uses
-//! them. Only then is it known which need a local of their own, and which blocks form a loop.
+//! The builder first records what the emitter builds. Most values are used once, and become part of the expression that
+//! uses them. Only a complete record shows which values need a local of their own, and which blocks form a loop.
 
 #[cfg(target_arch = "wasm32")]
 mod code;
@@ -17,7 +17,7 @@ pub(crate) use self::code::HostCompiler;
 use crate::emit::{Builder, Comparison, Home, Operation, Placed, Type, emit};
 use crate::region::Region;
 
-/// The module of a region: it imports the memory of the engine, and exports one function.
+/// Returns the module of a region: it imports the memory of the engine, and exports one function.
 pub(crate) fn module(isa: &Isa, region: &Region) -> Vec<u8> {
     let mut builder = WasmBuilder::new();
     let [context, number] = PARAMETERS.map(|local| builder.local_value(local, Type::I32));
@@ -27,7 +27,7 @@ pub(crate) fn module(isa: &Isa, region: &Region) -> Vec<u8> {
 
 /// The locals of the parameters: the context, and the number of the block to begin with.
 const PARAMETERS: [Local; 2] = [Local(0), Local(1)];
-/// An expression is not nested deeper than this: writing it is a recursion.
+/// Depth to which expressions may nest: they are written by recursion.
 const DEPTH: u32 = 48;
 
 /// A local of the function.
@@ -42,11 +42,11 @@ struct Value(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Label(u32);
 
-/// How a value comes about.
+/// How a value is made.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     Constant(u64),
-    /// What is in a local, which does not change as long as the value is used.
+    /// The content of a local, which does not change while the value is used.
     Local(Local),
     Calculate(Operation, Value, Value),
     Compare(Comparison, Value, Value),
@@ -66,18 +66,18 @@ enum Source {
 struct Made {
     source: Source,
     ty: Type,
-    /// How often it is used.
+    /// How often the value is used.
     uses: u32,
-    /// How deep it is nested in the expression that uses it.
+    /// The depth of its expression.
     depth: u32,
-    /// Whether it has a local however often it is used.
+    /// Whether it has a local, however often it is used.
     has_local: bool,
 }
 
-/// What is done, in order.
+/// The recorded steps, in order.
 #[derive(Clone, Debug)]
 enum Step {
-    /// A value is there from here on, if it needs a local; otherwise it is written where it is used.
+    /// Makes a value, if it needs a local; otherwise it is written where it is used.
     Make(Value),
     Store {
         bytes: u32,
@@ -94,22 +94,22 @@ enum Step {
     Leave,
 }
 
-/// Writes down the code of a region.
+/// Records the code of a region.
 struct WasmBuilder {
     values: Vec<Made>,
     /// The types of all locals but the parameters.
     locals: Vec<Type>,
     /// The number of the block to go to next.
     next: Local,
-    /// What is done before the blocks.
+    /// The steps before the blocks.
     prologue: Vec<Step>,
     blocks: Vec<Vec<Step>>,
-    /// How many blocks there are to be.
+    /// The number of blocks that there will be.
     labels: u32,
     at: At,
 }
 
-/// Where the builder stands.
+/// The current position of the builder.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Prologue,
@@ -148,14 +148,14 @@ impl WasmBuilder {
     }
 
     fn value(&mut self, source: Source, ty: Type, depth: u32) -> Value {
-        // Memory is read at its place in the order.
+        // Memory is read at its place in the order of steps.
         let has_local = matches!(source, Source::Load { .. }) || depth > DEPTH;
         let depth = if has_local { 0 } else { depth };
         self.values.push(Made { source, ty, uses: 0, depth, has_local });
         Value(self.values.len() as u32 - 1)
     }
 
-    /// A value that is made from others.
+    /// Makes a value from others.
     fn make<const N: usize>(&mut self, source: Source, ty: Type, from: [Value; N]) -> Value {
         let depth = from.iter().map(|value| self.made(*value).depth).max().unwrap_or(0) + 1;
         self.use_all(&from);
@@ -202,7 +202,7 @@ impl Builder for WasmBuilder {
         self.calculate(Operation::Subtract, zero, x)
     }
 
-    /// WebAssembly has nothing for this: neighbouring bytes are exchanged, then neighbouring pairs, then fours.
+    /// Exchanges neighbouring bytes, then neighbouring pairs, then fours: WebAssembly has no instruction for this.
     fn swap_bytes(&mut self, bytes: u32, x: Value) -> Value {
         let ty = self.ty(x);
         let mut exchanged = x;
@@ -261,7 +261,7 @@ impl Builder for WasmBuilder {
         self.local(ty)
     }
 
-    /// Variables are set right before a jump, so they stay as they are as long as the value is used.
+    /// Variables are set right before a jump, so they do not change while the value is used.
     fn read(&mut self, variable: Local) -> Value {
         let ty = self.locals[variable.0 as usize - PARAMETERS.len()];
         self.local_value(variable, ty)

@@ -1,4 +1,4 @@
-//! From what was written down to the bytes of a module.
+//! Writes the bytes of a module from the record of its steps.
 
 use wasm_encoder::{
     BlockType, CodeSection, EntityType, ExportKind, ExportSection, Function, FunctionSection, ImportSection,
@@ -16,26 +16,26 @@ fn val_type(ty: Type) -> ValType {
     }
 }
 
-/// What a way out of a block can lead to.
+/// What a branch out of a block can lead to.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     /// The end of the function, where the region is left.
     Leave,
-    /// The beginning of a loop of these blocks; where it leads from there says a local, unless there is only one.
+    /// The beginning of a loop of these blocks. A local says which of them comes next, unless there is only one.
     Loop { first: usize, last: usize },
-    /// The beginning of a part that comes later.
+    /// The beginning of a later part.
     Part { first: usize, last: usize, is_block: bool },
     /// The end of an `if`.
     If,
 }
 
-/// Locals of values that are there where the writer stands.
+/// The locals of values available at the current position.
 #[derive(Default)]
 struct Locals {
-    /// Which local a value is in, by the number of the value.
+    /// The local of each value, by the number of the value.
     of: Vec<Option<Local>>,
     free: [Vec<Local>; 2],
-    /// Those in use, with the value in each; and how many were when each `if` began.
+    /// The values that have a local, and how many there were when each open `if` began.
     used: Vec<Value>,
     begun: Vec<usize>,
 }
@@ -44,7 +44,7 @@ struct Locals {
 struct Writer<'b> {
     builder: &'b WasmBuilder,
     bytes: Vec<u8>,
-    /// What is around the place that is written, the innermost last.
+    /// The constructs around the current position, the innermost last.
     around: Vec<Target>,
     /// The types of all locals.
     types: Vec<Type>,
@@ -52,7 +52,7 @@ struct Writer<'b> {
 }
 
 impl WasmBuilder {
-    /// The module of all that was written down.
+    /// Returns the module of the recorded steps.
     pub(super) fn module(&self) -> Vec<u8> {
         let mut types = TypeSection::new();
         types.ty().function([ValType::I32; 2], []);
@@ -91,7 +91,7 @@ impl WasmBuilder {
         function
     }
 
-    /// From which block to which there is a way.
+    /// Returns the edges between blocks: from which block, to which.
     fn ways(&self) -> Vec<(usize, usize)> {
         let all = self.blocks.iter().enumerate();
         let to = |step: &Step| if let Step::Jump(to) = step { Some(to.0 as usize) } else { None };
@@ -104,7 +104,7 @@ impl Writer<'_> {
         InstructionSink::new(&mut self.bytes)
     }
 
-    /// A loop: everything in it can go back to its beginning, and say there where to go.
+    /// Writes a loop: code anywhere in it can go back to its beginning, with a local that says where to go from there.
     fn scope(&mut self, scope: &Scope) {
         let Scope { first, last, ref parts } = *scope;
         self.sink().loop_(BlockType::Empty);
@@ -134,13 +134,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Goes to the part with the block that the local names. In a loop that is nearly always the first.
+    /// Goes to the part with the block that the local names, nearly always the first part of a loop.
     fn go_where_told(&mut self, parts: &[Part]) {
         let Some(first) = parts.first().map(|part| part.first() as i32) else { return };
         let numbered = parts.iter().zip(0..);
         let table: Vec<u32> = numbered.flat_map(|(part, at)| (part.first()..=part.last()).map(move |_| at)).collect();
         let next = self.builder.next.0;
-        // The outermost label is the function: where there is no such block, nothing is done.
+        // The outermost label is the function: if there is no such block, it returns.
         let nowhere = self.around.len() as u32;
         let mut sink = self.sink();
         sink.local_get(next).i32_const(first).i32_eq().br_if(0);
@@ -193,7 +193,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How far out the innermost target is that is wanted.
+    /// Returns the label index of the innermost wanted target.
     fn depth(&self, is_wanted: impl Fn(&Target) -> bool) -> u32 {
         self.around.iter().rev().position(is_wanted).expect("there is a loop around all blocks") as u32
     }
@@ -240,7 +240,7 @@ impl Writer<'_> {
         self.sink().local_set(local.0);
     }
 
-    /// Whether a value is not zero.
+    /// Writes whether a value is not zero.
     fn condition(&mut self, value: Value) {
         self.value(value);
         if self.builder.ty(value) == Type::I64 {
@@ -257,7 +257,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Computes a value.
+    /// Writes the computation of a value.
     fn source(&mut self, value: Value) {
         let ty = self.builder.ty(value);
         match self.builder.made(value).source {
@@ -389,7 +389,7 @@ impl Writer<'_> {
     }
 }
 
-/// Nothing is said about alignment: neighbouring cells are reached together from any address.
+/// Returns a memory operand that promises no alignment: neighbouring cells are accessed together at any address.
 fn place(offset: u32) -> MemArg {
     MemArg { offset: u64::from(offset), align: 0, target: MemArgTarget::default(), ordering: None }
 }
@@ -402,7 +402,7 @@ fn index(ty: Type) -> usize {
 }
 
 impl Locals {
-    /// The values made last are not there any more; this many are.
+    /// Forgets all values but the first `kept`, and frees their locals.
     fn forget(&mut self, kept: usize, builder: &WasmBuilder) {
         for value in self.used.drain(kept..) {
             if let Some(local) = self.of[value.0 as usize].take() {

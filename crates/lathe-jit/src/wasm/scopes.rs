@@ -1,13 +1,14 @@
-//! Which blocks form loops. WebAssembly has no jumps, only ways out of blocks and back to the beginning of loops.
+//! Finds which blocks form loops. WebAssembly has no jumps, only branches out of blocks and back to the beginning of
+//! loops.
 //!
-//! Blocks stay in their order. A way back makes everything from where it leads to where it comes from a loop, and one that
-//! begins inside a loop and ends behind it makes that loop longer. Since a region can be entered at any block, what is
-//! entered says where to go next, and looks at its beginning.
+//! Blocks stay in their order. A back edge makes a loop of all blocks from its target to its source. A loop that begins
+//! inside another and ends behind it extends the outer loop. Since a region can be entered at any block, a local says
+//! where to go next, and each loop looks at it at its beginning.
 
-/// Loops that are nested deeper than this are not loops of their own; ways back go to one around them.
+/// Loops nested deeper than this are not loops of their own; their back edges go to a loop around them.
 const NESTED: u32 = 8;
 
-/// Blocks that are written one after the other, by number.
+/// Blocks that are written one after another, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Block(usize),
@@ -38,13 +39,13 @@ impl Part {
     }
 }
 
-/// All of a region with this many blocks and these ways between them.
+/// Returns the scope of a region with this many blocks and these edges between them.
 pub(super) fn scopes(blocks: usize, ways: &[(usize, usize)]) -> Scope {
     let mut ends: Vec<Option<usize>> = vec![None; blocks];
     for (from, to) in ways.iter().filter(|(from, to)| to <= from) {
         ends[*to] = ends[*to].max(Some(*from));
     }
-    // The inner ones first, so that what they are made longer by is known.
+    // Inner loops first, because they may extend outer loops.
     for first in (0..blocks).rev() {
         let Some(mut last) = ends[first] else { continue };
         let mut inside = first + 1;
@@ -58,7 +59,7 @@ pub(super) fn scopes(blocks: usize, ways: &[(usize, usize)]) -> Scope {
     Scope { first: 0, last, parts: parts(&ends, 0..blocks, false, 0) }
 }
 
-/// The parts of some blocks. The first of them may be that of the loop they are in.
+/// Returns the parts of some blocks. The first block may be the beginning of the loop around them.
 fn parts(ends: &[Option<usize>], blocks: std::ops::Range<usize>, is_loop: bool, depth: u32) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut next = blocks.start;
@@ -83,7 +84,7 @@ fn parts(ends: &[Option<usize>], blocks: std::ops::Range<usize>, is_loop: bool, 
 mod tests {
     use super::*;
 
-    /// Loops in brackets.
+    /// Returns the parts as text, with loops in brackets.
     fn text(parts: &[Part]) -> String {
         let part = |part: &Part| match part {
             Part::Block(number) => number.to_string(),

@@ -1,5 +1,4 @@
-//! The modules of all sorts of regions are valid. That they do what they should is tested in Node, where they can run:
-//! `cargo xtask web test`.
+//! The modules of all sorts of regions are valid. Node, where they can run, tests what they do: `cargo xtask web test`.
 
 use std::sync::Arc;
 
@@ -30,7 +29,7 @@ fn validate(isa: &Isa, fast: &Fast, state: &State, extent: Extent, place: &str) 
         has_run: &|_| true,
     };
     let bytes = module(isa, &discover(&known, state.pc, extent));
-    // Nothing newer than the first version is asked of a browser.
+    // Modules use nothing newer than the first version of WebAssembly.
     let result = Validator::new_with_features(WasmFeatures::WASM1).validate_all(&bytes);
     result.unwrap_or_else(|error| panic!("{place}: {error}"));
 }
