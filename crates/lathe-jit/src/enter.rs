@@ -119,7 +119,7 @@ impl Jit {
             self.statistics.entries += 1;
             self.statistics.steps += steps;
             if context.interpret != 0 {
-                self.regions.get_mut(id)?.exits.to_interpret += 1;
+                self.regions.get_mut(id)?.exits += 1;
             }
             let is_to_be_looked_at = self.regions.note_steps(id, (context.started - context.fuel) as u64, CROSSING);
             if context.interpret != 0 {
@@ -143,7 +143,6 @@ impl Jit {
                     place = next;
                 }
                 None => {
-                    self.regions.get_mut(id)?.exits.elsewhere += 1;
                     return Some(Exit::Elsewhere(id));
                 }
             }

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use crate::region::INSTRUCTIONS;
 
-/// Instructions of the largest region that is compiled with full effort, which takes a tenth of a second. In a browser,
-/// nobody has tried blocks that are nested as deeply as larger regions need.
+/// Instructions of the largest region that is compiled with full effort, which takes some tenths of a second. In a
+/// browser, nobody has tried blocks that are nested as deeply as larger regions need.
 pub(crate) const LARGEST: usize = if cfg!(target_arch = "wasm32") { INSTRUCTIONS } else { 4_096 };
 /// The first look at a region comes when it has done this many times its [price](Ledger::price), and each further one
 /// when it has done this many times as much as at the look before.
@@ -22,7 +22,7 @@ pub(crate) const CROSSING: u64 = 128;
 /// Finding out how large a region would become costs this fraction of compiling it.
 pub(crate) const SURVEY: usize = 8;
 /// Leaving a region for an address without compiled code counts as reaching that address this many times. The detour
-/// costs less than that, but such code follows hot code, so it is about to become hot itself.
+/// costs about as much as interpreting a few blocks, and code that hot code leads to is about to become hot itself.
 pub(crate) const EXIT: u32 = 48;
 
 /// Compilations of one address; code that changes even more often is interpreted for good.
@@ -35,7 +35,7 @@ const WARM: u32 = 64;
 const MISSES: u32 = 2;
 /// Leaving a region for code that is not compiled, and coming back, costs as much as this many steps.
 const EXIT_COST: u64 = 1 << 6;
-/// Instructions that every program may have compiled with full effort, which takes a few milliseconds...
+/// Instructions that every program may have compiled with full effort, which takes some tens of milliseconds...
 const CREDIT: u64 = 512;
 /// ...and it may have one more each time it has executed this fraction of that one's price.
 const AFFORDED: u64 = 2;
@@ -120,7 +120,7 @@ impl Ledger {
         (self.threshold / MISSES).saturating_mul(size as u32)
     }
 
-    /// Whether this many exits have cost as much as compiling a region of this size again.
+    /// Whether this many exits have cost more than compiling a region of this size again.
     pub(crate) fn exits_cost_more(&self, exits: u64, size: usize) -> bool {
         exits * EXIT_COST > self.price(size, 1)
     }

@@ -3,7 +3,7 @@
 //! What was compiled first is a guess made early. A region is looked at each time it has done four times as much as
 //! before, and then
 //! - [merged](Jit::merge) with its neighbours, where going from one to the next takes long;
-//! - [extended](Jit::extend) by what it is left for, where that has cost as much as compiling;
+//! - [extended](Jit::extend), where exits to the interpreter in the middle of it have cost as much as compiling;
 //! - [improved](Jit::improve), where it has run for so long that full effort pays.
 //!
 //! Between two looks it is [renewed](Jit::renew) when its computed jumps or volatile instructions have missed too often.
@@ -14,15 +14,12 @@ use crate::engine::{Drop, Jit, SLICE};
 use crate::enter::SAMPLE;
 use crate::ledger::{GROWTH, LARGEST, SURVEY, YOUNG};
 use crate::region::{Extent, Region};
-use crate::regions::{Exits, RegionId};
+use crate::regions::RegionId;
 use crate::shared::{Compiled, Effort};
 
 /// Code that has been executed at all belongs to a region that has run for long: as part of the region it is worth more
 /// than as a way out.
 const EVER: u64 = 1;
-/// Exits to code elsewhere count from this fraction of the steps after which full effort pays. Before, that code may yet
-/// become a region of its own; what is interpreted in the middle of a region will not.
-const SETTLED: u64 = 64;
 
 impl Jit {
     /// Looks at a region, if it is time to: merges, extends or improves it where that pays.
@@ -44,8 +41,7 @@ impl Jit {
         let rest = self.ledger.price(earned, used_for * (YOUNG - 1));
         self.regions.look_after(id, rest);
         self.regions.get_mut(id).into_iter().for_each(|used| used.used_for *= YOUNG);
-        let Exits { to_interpret, elsewhere } = self.regions.take_exits(id);
-        let exits = if used_for >= full_effort / SETTLED { to_interpret + elsewhere } else { to_interpret };
+        let exits = self.regions.take_exits(id);
         if region.effort == Effort::Quick && self.ledger.exits_cost_more(exits, region.size) {
             self.extend(state, id);
         }

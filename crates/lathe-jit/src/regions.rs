@@ -30,8 +30,8 @@ pub(crate) struct InUse {
     /// Times it has come back to the interpreter since that was last looked at, and the steps it had done by then.
     pub(crate) visits: u64,
     pub(crate) done_before: u64,
-    /// Its exits to uncompiled code since they were last taken.
-    pub(crate) exits: Exits,
+    /// Its exits to the interpreter in the middle of it, since they were last taken.
+    pub(crate) exits: u64,
     /// The number of additions to the marks when its assumptions were last known to hold.
     pub(crate) additions: Option<u64>,
     /// Times it was reached in a mode that it was not made for.
@@ -47,15 +47,6 @@ pub(crate) struct InUse {
     pub(crate) used_for: u64,
 }
 
-/// Exits of a region to uncompiled code.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Exits {
-    /// For an instruction in its middle that must be interpreted.
-    pub(crate) to_interpret: u64,
-    /// For an address where no region can be entered.
-    pub(crate) elsewhere: u64,
-}
-
 impl InUse {
     /// Creates the record of a new region. At the first look, it will have done the price of `earned` instructions
     /// `used_for` times over.
@@ -65,7 +56,7 @@ impl InUse {
             ways_in: 0,
             visits: 0,
             done_before: 0,
-            exits: Exits::default(),
+            exits: 0,
             additions: None,
             strangers: 0,
             unknown: 0,
@@ -190,9 +181,9 @@ impl Regions {
         self.usages[id.slot as usize].crossing > self.done(id)
     }
 
-    /// Takes the exits of a region to uncompiled code since the last call.
-    pub(crate) fn take_exits(&mut self, id: RegionId) -> Exits {
-        self.get_mut(id).map_or(Exits::default(), |used| std::mem::take(&mut used.exits))
+    /// Takes the exits of a region to the interpreter since the last call.
+    pub(crate) fn take_exits(&mut self, id: RegionId) -> u64 {
+        self.get_mut(id).map_or(0, |used| std::mem::take(&mut used.exits))
     }
 
     /// Adds a link to a block, if compiled code can follow links to its region.
