@@ -181,11 +181,7 @@ impl Fast {
 
     /// Decodes the instruction that these cells hold at an address. If it is part of a block, it is not decoded again.
     fn decode_window(&self, pc: u64, window: u128) -> Arc<Lowerable> {
-        let is_it = |known: &&Arc<Lowerable>| {
-            !known.reading.volatile
-                && Arc::ptr_eq(&known.armed, &self.armed)
-                && self.is_read_as(pc, window, &known.reading)
-        };
+        let is_it = |known: &&Arc<Lowerable>| !known.reading.volatile && self.is_read_as(pc, window, &known.reading);
         match self.decoded(pc).filter(is_it) {
             Some(known) => known.clone(),
             None => Arc::new(self.decode_anew(pc, window)),

@@ -94,3 +94,24 @@ impl BlockBuilder<'_, '_> {
         free
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_covers_the_cells_from_its_first_to_its_last() {
+        let lengths = [0, 1, 7, UNMARKED - 2, UNMARKED - 1];
+        let spans = lengths.into_iter().flat_map(|length| [0, 3, 700].map(|first| (first, first + length)));
+        let ends = [(u64::MAX - 3, u64::MAX)];
+        let all: Vec<(u64, u64)> = spans.chain(ends).collect();
+        // Each span by itself, and each with its neighbour in the list.
+        for unmarked in all.chunks(1).chain(all.windows(2)) {
+            let assumptions = Assumptions { unmarked: unmarked.iter().copied().collect(), modes: Modes::new() };
+            for cell in (0..1_200).chain(u64::MAX - 600..=u64::MAX) {
+                let is_covered = unmarked.iter().any(|(first, last)| (*first..=*last).contains(&cell));
+                assert_eq!(assumptions.covers(cell), is_covered, "{cell} in {unmarked:?}");
+            }
+        }
+    }
+}
