@@ -156,3 +156,48 @@ impl Ledger {
         self.compilations.get(&pc).copied().unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_ordered_must_be_earned_first() {
+        let mut ledger = Ledger::new(100, 16);
+        assert!(ledger.can_afford(0) && ledger.affordable() == 0);
+        ledger.note_order(&[0], 10);
+        ledger.executed = 999;
+        assert!(!ledger.can_afford(0));
+        ledger.executed = 1_000;
+        assert!(ledger.can_afford(0));
+        ledger.executed = 1_250;
+        assert_eq!((ledger.affordable(), ledger.affordable_at(5)), (2, 1_500));
+        ledger.note_order(&[8], 5);
+        ledger.write_off();
+        assert!(ledger.can_afford(8) && ledger.patience(8) == 100);
+    }
+
+    #[test]
+    fn code_that_is_thrown_away_again_and_again_is_given_up() {
+        let mut ledger = Ledger::new(100, 16);
+        ledger.executed = u64::MAX;
+        for count in 0..COMPILATIONS {
+            assert!(ledger.can_afford(7));
+            assert_eq!(ledger.patience(7), 100 << count);
+            ledger.note_order(&[7], 1);
+        }
+        assert!(!ledger.can_afford(7) && ledger.can_afford(8));
+    }
+
+    #[test]
+    fn a_region_grows_with_what_the_program_can_afford() {
+        let mut ledger = Ledger::new(100, 16);
+        assert_eq!(ledger.most_after(1), CREDIT as usize);
+        assert_eq!([ledger.most_after(1_000), ledger.most_after(LARGEST)], [1_000 * GROWTH, LARGEST]);
+        ledger.note_improvement(CREDIT as usize);
+        assert_eq!(ledger.most_after(10), 10 * GROWTH);
+        // One more instruction for each 800 steps.
+        ledger.executed = 800 * 100;
+        assert_eq!(ledger.most_after(10), 100);
+    }
+}
