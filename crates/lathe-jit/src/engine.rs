@@ -1,7 +1,7 @@
 //! The engine: interprets, compiles hot code, runs compiled code, and drops code that the program has changed.
 //!
-//! The decisions are elsewhere: prices in `ledger.rs`, the extent of a region in `region/discover.rs`, and when to compile
-//! one again in `recompile.rs`. The call into compiled code is in `enter.rs`.
+//! The decisions are elsewhere: prices in `ledger.rs`, the extent of a region in `region/discover.rs`, and when to
+//! compile one again in `recompile.rs`. The call into compiled code is in `enter.rs`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use crate::region::{Extent, INSTRUCTIONS, Known, Region, discover};
 use crate::regions::{InUse, RegionId, Regions};
 use crate::shared::{Compiled, Effort, SharedCode};
 
-/// Code that is being compiled is reached this fraction of the threshold before the engine looks whether it has arrived.
+/// Code that is being compiled is reached this fraction of the threshold before the engine looks whether it has
+/// arrived.
 const LOOK_AGAIN: u32 = 32;
 /// Steps in compiled code after which the engine takes up what has arrived, and considers compiling a region again.
 pub(crate) const SLICE: u64 = 1 << 20;
@@ -115,8 +116,8 @@ impl Jit {
         }
     }
 
-    /// Creates an engine for tests that look after every step: it compiles each instruction by itself before executing it,
-    /// and runs compiled code however few steps are asked for.
+    /// Creates an engine for tests that look after every step: it compiles each instruction by itself before executing
+    /// it, and runs compiled code however few steps are asked for.
     pub fn stepping(isa: &Arc<Isa>) -> Self {
         Jit { fast: Fast::stepping(isa), stepping: true, ..Jit::new(isa) }
     }
@@ -257,8 +258,8 @@ impl Jit {
         }
     }
 
-    /// Compiled code has led to an address: compiles what is there, once that has happened often enough. Returns whether
-    /// compiled code can be entered there.
+    /// Compiled code has led to an address: compiles what is there, once that has happened often enough. Returns
+    /// whether compiled code can be entered there.
     fn arrive(&mut self, state: &mut State, exit: &Exit) -> bool {
         let pc = state.pc;
         if self.regions.has_way_in(pc) {
@@ -349,8 +350,8 @@ impl Jit {
         self.stepping || self.ledger.can_afford(pc)
     }
 
-    /// Discovers the region around an address, made of code that has been executed at least this often. Returns `None` if
-    /// it is not worth compiling.
+    /// Discovers the region around an address, made of code that has been executed at least this often. Returns `None`
+    /// if it is not worth compiling.
     pub(crate) fn discover(&self, state: &State, pc: u64, extent: Extent, least: u64, most: usize) -> Option<Region> {
         let is_compiled = |pc| match extent {
             Extent::Rest => self

@@ -1,8 +1,8 @@
 //! What a program has earned by running, and what compiling has cost it: the one place that knows prices.
 //!
-//! Both sides are counted in guest instructions ("steps"), since an engine has no clock: compiling one instruction quickly
-//! takes about as long as interpreting [`threshold`](Ledger::threshold) steps. All orders together never cost more than
-//! the steps executed so far, so compiling can at most double the time of a run.
+//! Both sides are counted in guest instructions ("steps"), since an engine has no clock: compiling one instruction
+//! quickly takes about as long as interpreting [`threshold`](Ledger::threshold) steps. All orders together never cost
+//! more than the steps executed so far, so compiling can at most double the time of a run.
 
 use std::collections::HashMap;
 

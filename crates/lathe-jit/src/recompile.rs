@@ -6,7 +6,8 @@
 //! - [extended](Jit::extend), where exits to the interpreter in the middle of it have cost as much as compiling;
 //! - [improved](Jit::improve), where it has run for so long that full effort pays.
 //!
-//! Between two looks it is [renewed](Jit::renew) when its computed jumps or volatile instructions have missed too often.
+//! Between two looks it is [renewed](Jit::renew) when its computed jumps or volatile instructions have missed too
+//! often.
 
 use lathe_vm::State;
 
@@ -53,8 +54,8 @@ impl Jit {
         if !region.is_improvable() {
             return self.take_better(state, id, region);
         }
-        // Regions next to it become part of it as far as it has earned that. Where all of them would be too much, it does
-        // not take what others have absorbed.
+        // Regions next to it become part of it as far as it has earned that. Where all of them would be too much, it
+        // does not take what others have absorbed.
         let most = self.ledger.most_after(earned);
         let jump = |pc| self.jumps.all_targets(&self.fast, pc);
         let mut size = self.regions.reach(id, LARGEST, |_| true, jump);
@@ -100,8 +101,8 @@ impl Jit {
         }
     }
 
-    /// Orders quick code for a region with everything that has run since it was discovered, if there is more now, all of it
-    /// fits into one region, and the program can afford it.
+    /// Orders quick code for a region with everything that has run since it was discovered, if there is more now, all
+    /// of it fits into one region, and the program can afford it.
     fn extend(&mut self, state: &mut State, id: RegionId) {
         let Some(used) = self.regions.get(id) else { return };
         let (entry, own) = (used.region.entry, used.region.size);
@@ -118,8 +119,8 @@ impl Jit {
         }
     }
 
-    /// Orders quick code for a region together with all regions that it leads to, once the program can afford that. Returns
-    /// whether it does so, now or later.
+    /// Orders quick code for a region together with all regions that it leads to, once the program can afford that.
+    /// Returns whether it does so, now or later.
     fn merge(&mut self, state: &mut State, id: RegionId) -> bool {
         let Some(used) = self.regions.get(id) else { return false };
         let (entry, own, soonest) = (used.region.entry, used.region.size, self.ledger.price(used.earned, YOUNG));
@@ -163,8 +164,8 @@ impl Jit {
         }
     }
 
-    /// Counts an exit at a volatile instruction whose content has no code. The region is renewed when such exits have cost
-    /// enough and more contents are known.
+    /// Counts an exit at a volatile instruction whose content has no code. The region is renewed when such exits have
+    /// cost enough and more contents are known.
     pub(crate) fn note_unknown(&mut self, state: &mut State, id: RegionId) {
         let pc = state.pc;
         let Some(used) = self.regions.get_mut(id) else { return };
@@ -182,8 +183,8 @@ impl Jit {
         }
     }
 
-    /// Counts a computed jump to an address the region has no code for. Returns whether such misses have cost as much as
-    /// compiling the region again.
+    /// Counts a computed jump to an address the region has no code for. Returns whether such misses have cost as much
+    /// as compiling the region again.
     pub(crate) fn misses_too_often(&mut self, id: RegionId, jump: u64, target: u64) -> bool {
         let Some(used) = self.regions.get(id) else { return false };
         let patience = self.ledger.misses(used.region.size) / SAMPLE as u32;
