@@ -160,15 +160,16 @@ pub(super) struct Assembler {
     fixups: Vec<Fixup>,
     /// The register whose value the flags tell to be zero or not.
     tested: Option<(Reg, Type)>,
-    /// The jump that ends the usual code, if no label follows it.
+    /// The jump that ends the usual code.
     last_jump: Option<Jump>,
 }
 
-/// A jump to a label: where it ends, and the index of its fixup.
+/// A jump to a label: where it ends, the index of its fixup, and the labels placed at its end.
 struct Jump {
     end: usize,
     fixup: usize,
     to: Label,
+    behind: Vec<Label>,
 }
 
 impl Assembler {
@@ -203,11 +204,16 @@ impl Assembler {
     pub(super) fn place(&mut self, label: Label) {
         self.tested = None;
         if !self.is_rare
-            && let Some(jump) = self.last_jump.take()
-            && (jump.end, jump.to) == (self.code[0].len(), label)
+            && let Some(mut jump) = self.last_jump.take_if(|jump| jump.end == self.code[0].len())
         {
-            self.fixups.remove(jump.fixup);
-            self.code[0].truncate(jump.end - JUMP);
+            if jump.to == label {
+                self.fixups.remove(jump.fixup);
+                self.code[0].truncate(jump.end - JUMP);
+                jump.behind.iter().for_each(|label| self.labels[label.0] = Some(self.here()));
+            } else {
+                jump.behind.push(label);
+                self.last_jump = Some(jump);
+            }
         }
         self.labels[label.0] = Some(self.here());
     }
@@ -482,7 +488,8 @@ impl Assembler {
         self.byte(0xE9);
         self.distance(to, None);
         if !self.is_rare {
-            self.last_jump = Some(Jump { end: self.code[0].len(), fixup: self.fixups.len() - 1, to });
+            let (end, fixup) = (self.code[0].len(), self.fixups.len() - 1);
+            self.last_jump = Some(Jump { end, fixup, to, behind: Vec::new() });
         }
     }
 

@@ -856,6 +856,7 @@ impl Writer {
                 let busy = self.busy;
                 let from = self.register(listing, *value);
                 match place_of(home) {
+                    Ok(reg) if reg == from => {}
                     Ok(reg) => self.assembler.copy(ty, reg, from),
                     Err(place) => self.assembler.store(ty.bytes(), place, from),
                 }

@@ -514,8 +514,13 @@ impl<B: Builder> Values<'_, B> {
         let x = self.exact(x);
         let count_type = self.ty(count);
         let count = self.exact(count);
-        let modulus = self.builder.constant(count_type, bits);
-        let count = self.builder.calculate(Operation::Remainder, count, modulus);
+        let count = match bits.is_power_of_two() {
+            true => self.builder.calculate_with(Operation::And, count_type, count, bits - 1),
+            false => {
+                let modulus = self.builder.constant(count_type, bits);
+                self.builder.calculate(Operation::Remainder, count, modulus)
+            }
+        };
         let count = self.builder.convert(count, count_type, ty);
         let whole = self.builder.constant(ty, bits);
         let rest = self.builder.calculate(Operation::Subtract, whole, count);

@@ -338,8 +338,22 @@ impl Graph {
                 self.slice(x, top, Width::BIT)
             }
             LessOrEqual if constant == all => self.constant(width, 1),
+            RotateLeft => self.rotate_left(x, constant),
+            // Left by the bits that are missing to a whole turn.
+            RotateRight => self.rotate_left(x, u64::from(width.bits()) - constant % u64::from(width.bits())),
             _ => self.add(Node::Binary(operator, x, y), width),
         }
+    }
+
+    /// Returns `x` rotated by this many bits: its two parts, exchanged.
+    fn rotate_left(&mut self, x: ValueId, count: u64) -> ValueId {
+        let width = self.width(x);
+        let upper = count % u64::from(width.bits());
+        let (Some(of_upper), Some(of_lower)) = (Width::new(upper), Width::new(u64::from(width.bits()) - upper)) else {
+            return x;
+        };
+        let (upper, lower) = (self.slice(x, of_lower.bits(), of_upper), self.slice(x, 0, of_lower));
+        self.join(lower, upper)
     }
 
     /// Returns whether `x` equals `y`, which is this number.
@@ -596,6 +610,23 @@ mod tests {
             Node::ZeroExtend(x) => of(x),
             Node::SignExtend(x) => graph.width(id).wrap(graph.width(x).signed(of(x)) as u64),
             Node::Choose(condition, x, y) => of(if of(condition) == 1 { x } else { y }),
+        }
+    }
+
+    #[test]
+    fn a_rotation_by_a_number_exchanges_two_parts() {
+        for (bits, count) in (1..=9).flat_map(|bits| (0..20).map(move |count| (bits, count))) {
+            let mut graph = Graph::default();
+            let x = register(&mut graph, bits, 0);
+            let by = graph.constant(width(5), count);
+            for operator in [BinaryOperator::RotateLeft, BinaryOperator::RotateRight] {
+                let rotated = graph.binary(operator, x, by);
+                assert!(!matches!(graph.node(rotated), Node::Binary(..)), "{operator:?} {bits} {count}");
+                for number in 0..1 << bits {
+                    let wanted = operator.apply(width(bits), number, count);
+                    assert_eq!(evaluate(&graph, rotated, &[number]), wanted, "{operator:?} {bits} {number} {count}");
+                }
+            }
         }
     }
 
