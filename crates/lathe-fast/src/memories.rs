@@ -1,7 +1,7 @@
 //! The memories of a machine, as the inner loop accesses them.
 
 use lathe_isa::model::{MemoryId, Order};
-use lathe_vm::memory::Memory;
+use lathe_vm::memory::{Memory, PAGE, Paged, within_page};
 
 use super::ops::{NEAR_MEMORIES, Shape};
 
@@ -9,7 +9,8 @@ use super::ops::{NEAR_MEMORIES, Shape};
 pub(super) struct Memories<'a> {
     bytes: [&'a mut [u8]; NEAR_MEMORIES],
     words: [&'a mut [u64]; NEAR_MEMORIES],
-    /// Near memories that are not in one piece, or that are asked which pages are open.
+    /// Large memories that are not in one piece, or that are asked which pages are open.
+    pages: [Option<Paged<'a>>; NEAR_MEMORIES],
     others: [Option<&'a mut Memory>; NEAR_MEMORIES],
     far: &'a mut [Memory],
 }
@@ -20,15 +21,20 @@ impl<'a> Memories<'a> {
     /// open: for the code memory, of the marks, which say that too; for others, of the memory itself.
     pub(super) fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
         let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
-        let (bytes, words, others) = Default::default();
-        let mut all = Memories { bytes, words, others, far };
+        let (bytes, words, pages, others) = Default::default();
+        let mut all = Memories { bytes, words, pages, others, far };
         for (memory, at) in near.iter_mut().zip(0..) {
-            if code.index() != at && memory.is_paged() {
+            let is_asked = code.index() != at && memory.is_paged();
+            if is_asked && memory.paged_mut().is_none() {
                 all.others[at] = Some(memory);
+            } else if is_asked {
+                all.pages[at] = memory.paged_mut();
             } else if memory.padded_bytes_mut().is_some() {
                 all.bytes[at] = memory.padded_bytes_mut().unwrap_or_default();
             } else if memory.words_mut().is_some() {
                 all.words[at] = memory.words_mut().unwrap_or_default();
+            } else if memory.paged_mut().is_some() {
+                all.pages[at] = memory.paged_mut();
             } else {
                 all.others[at] = Some(memory);
             }
@@ -78,18 +84,27 @@ impl<'a> Memories<'a> {
         let at = usize::from(memory);
         match at.checked_sub(NEAR_MEMORIES) {
             Some(far) => self.far[far].is_open(address),
-            None => self.others[at].as_ref().is_none_or(|memory| memory.is_open(address)),
+            None => match (&self.pages[at], &self.others[at]) {
+                (Some(pages), _) => pages.is_open(address),
+                (None, Some(memory)) => memory.is_open(address),
+                (None, None) => true,
+            },
         }
     }
 
     #[inline(never)]
     fn other(&self, memory: usize, address: u64) -> u64 {
-        self.others[memory].as_ref().map_or(0, |memory| memory.get(address))
+        match &self.pages[memory] {
+            Some(pages) => u64::from(pages.bytes(address)[0]),
+            None => self.others[memory].as_ref().map_or(0, |memory| memory.get(address)),
+        }
     }
 
     #[inline(never)]
     fn set_other(&mut self, memory: usize, address: u64, value: u64) {
-        if let Some(memory) = &mut self.others[memory] {
+        if let Some(pages) = &mut self.pages[memory] {
+            pages.bytes_mut(address)[0] = value as u8;
+        } else if let Some(memory) = &mut self.others[memory] {
             memory.set(address, value);
         }
     }
@@ -120,9 +135,25 @@ impl<'a> Memories<'a> {
     /// Reads adjacent cells of a large memory, mostly in one page.
     #[inline(never)]
     fn wide_in_page(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
-        let page =
-            self.others[usize::from(memory) % NEAR_MEMORIES].as_ref().and_then(|page| page.rest_of_page(address));
-        match page.and_then(|page| page.get(..shape.count())) {
+        let (at, count) = (usize::from(memory) % NEAR_MEMORIES, shape.count());
+        let in_page = within_page(address) + count <= PAGE as usize;
+        let Some(pages) = self.pages[at].as_ref().filter(|_| in_page) else {
+            return self.wide_by_number(memory, address, mask, shape);
+        };
+        let (bytes, spare) = (pages.bytes(address), 64 - 8 * count as u32);
+        // As above: no more bytes than asked for.
+        let value = match *bytes {
+            [a, b, ..] if count == 2 => u64::from(u16::from_le_bytes([a, b])),
+            [a, b, c, d, ..] if count == 4 => u64::from(u32::from_le_bytes([a, b, c, d])),
+            all => u64::from_le_bytes(all) << spare >> spare,
+        };
+        if shape.is_big() { value.swap_bytes() >> spare } else { value }
+    }
+
+    /// Reads adjacent cells of a memory whose pages are found by number, mostly in one page.
+    fn wide_by_number(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+        let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_ref();
+        match other.and_then(|other| other.rest_of_page(address)?.get(..shape.count())) {
             Some(bytes) if shape.is_big() => bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
             Some(bytes) => bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)),
             None => self.wide_slowly(memory, address, mask, shape),
@@ -156,11 +187,18 @@ impl<'a> Memories<'a> {
     /// Writes adjacent cells of a large memory, mostly in one page.
     #[inline(never)]
     fn set_in_page(&mut self, memory: u8, address: u64, mask: u64, parts: &[u8]) {
-        let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_mut();
-        let page = other.and_then(|other| other.rest_of_page_mut(address));
-        match page.and_then(|page| page.get_mut(..parts.len())) {
-            Some(bytes) => bytes.copy_from_slice(parts),
-            None => {
+        let (at, in_page) = (usize::from(memory) % NEAR_MEMORIES, within_page(address) + parts.len() <= PAGE as usize);
+        let bytes = match (&mut self.pages[at], &mut self.others[at]) {
+            (Some(pages), _) if in_page => Some(pages.bytes_mut(address)),
+            (None, Some(other)) if in_page => other.rest_of_page_mut(address),
+            _ => None,
+        };
+        match (bytes, parts) {
+            // All at once, as above.
+            (Some([a, b, c, d, ..]), [w, x, y, z]) => [*a, *b, *c, *d] = [*w, *x, *y, *z],
+            (Some([a, b, ..]), [x, y]) => [*a, *b] = [*x, *y],
+            (Some(bytes), parts) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = *part),
+            (None, _) => {
                 for (part, at) in parts.iter().zip(0..) {
                     self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
                 }

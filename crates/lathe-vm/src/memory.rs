@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lathe_base::limits;
 
 use crate::pages::{NumberedPages, Pages};
-pub use crate::pages::{PAGE, PAGE_BITS, within_page};
+pub use crate::pages::{PAGE, PAGE_BITS, Paged, within_page};
 use crate::shared_pages::SharedPages;
 
 /// How many bytes follow the last cell. An engine may read them together with the last cells, and must ignore what it
@@ -368,23 +368,29 @@ impl Memory {
         }
     }
 
-    /// Returns the bytes from an address to the end of its page, if this is a large memory of bytes and the page
-    /// exists.
+    /// Returns the pages, if this is a large memory of bytes whose pages are found in tables.
+    pub fn paged_mut(&mut self) -> Option<Paged<'_>> {
+        match &mut self.cells {
+            Cells::BytePages(pages) => Some(Paged::new(pages)),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes from an address to the end of its page, if this is a memory of bytes whose pages are found by
+    /// number, and the page exists.
     #[inline]
     pub fn rest_of_page(&self, address: u64) -> Option<&[u8]> {
         match &self.cells {
-            Cells::BytePages(pages) => pages.rest_of_page(address & self.mask),
             Cells::NumberedBytes(pages) => pages.rest_of_page(address & self.mask),
             _ => None,
         }
     }
 
-    /// Returns the bytes from an address to the end of its page, to be written, if this is a large memory of whole
-    /// bytes.
+    /// Returns the bytes from an address to the end of its page, to be written, if this is a memory of whole bytes whose
+    /// pages are found by number.
     #[inline]
     pub fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
         match &mut self.cells {
-            Cells::BytePages(pages) if self.cell_mask == 0xFF => Some(pages.rest_of_page_mut(address & self.mask)),
             Cells::NumberedBytes(pages) if self.cell_mask == 0xFF => Some(pages.rest_of_page_mut(address & self.mask)),
             _ => None,
         }

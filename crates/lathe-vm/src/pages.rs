@@ -19,8 +19,6 @@ use crate::shared_pages::SharedPages;
 pub const PAGE_BITS: u32 = 12;
 /// The number of cells in a page.
 pub const PAGE: u64 = 1 << PAGE_BITS;
-/// The number of entries in a table, as a power of two. Two tables and a page make 32 bits of an address.
-const TABLE_BITS: u32 = 10;
 /// Marks an open page.
 const OPEN: u8 = 1;
 
@@ -80,58 +78,97 @@ enum Cells<T> {
     Lent(Box<dyn CellStorage<T>>),
 }
 
+/// A page, and the spare cells after it, which stay zero.
+pub(crate) type Page<T> = [T; PAGE as usize + SPARE];
+
 /// Pages that are created when written.
 struct OwnPages<T> {
-    /// Each with [`SPARE`] cells after the last, which stay zero.
-    pages: Tables<Option<Box<[T]>>>,
-    places: Option<Places<T>>,
+    /// For every page, where it is among `pages`; the first for those that do not exist.
+    slots: Vec<u32>,
+    /// The first is all zero: to be read, and never written.
+    pages: Vec<Box<Page<T>>>,
+    /// The number of the page in each slot, or of the one that was there.
+    numbers: Vec<u64>,
+    /// Slots of pages that were removed.
+    free: Vec<u32>,
+    /// The address of the first cell of every page, if somebody has asked for them.
+    places: Option<Vec<usize>>,
 }
 
-/// The addresses of all pages.
-struct Places<T> {
-    /// The address of the first cell, by the number of the page.
-    table: Vec<usize>,
-    /// The target of the table for pages that do not exist: to be read, and never written.
-    zeros: Box<[T]>,
-}
+/// The slot of pages that do not exist.
+const MISSING: u32 = 0;
 
 impl<T: Copy + Default> OwnPages<T> {
-    fn new() -> Self {
-        OwnPages { pages: Tables::new(), places: None }
+    fn new(count: u64) -> Self {
+        let (slots, pages, numbers) = (vec![MISSING; count as usize], vec![zeros()], vec![0]);
+        OwnPages { slots, pages, numbers, free: Vec::new(), places: None }
     }
 
-    fn page(&self, number: u64) -> Option<&[T]> {
-        self.pages.get(number << PAGE_BITS)?.as_deref().map(|page| &page[..PAGE as usize])
+    /// Returns the page with this number: the first one, if it does not exist.
+    #[inline]
+    fn page(&self, number: u64) -> &Page<T> {
+        &self.pages[self.slots[number as usize] as usize]
     }
 
-    fn page_mut(&mut self, number: u64) -> &mut [T] {
-        let page = self.pages.entry(number << PAGE_BITS).get_or_insert_with(|| {
-            let page: Box<[T]> = zeros();
-            if let Some(places) = &mut self.places {
-                places.table[number as usize] = page.as_ptr().addr();
+    fn exists(&self, number: u64) -> bool {
+        self.slots[number as usize] != MISSING
+    }
+
+    /// Returns the page with this number, and creates it if it does not exist.
+    #[inline]
+    fn page_mut(&mut self, number: u64) -> &mut Page<T> {
+        if !self.exists(number) {
+            self.create(number);
+        }
+        &mut self.pages[self.slots[number as usize] as usize]
+    }
+
+    fn create(&mut self, number: u64) {
+        let slot = self.free.pop().unwrap_or(self.pages.len() as u32);
+        match self.pages.get_mut(slot as usize) {
+            Some(page) => {
+                page.fill(T::default());
+                self.numbers[slot as usize] = number;
             }
-            page
-        });
-        &mut page[..PAGE as usize]
+            None => {
+                self.pages.push(zeros());
+                self.numbers.push(number);
+            }
+        }
+        self.slots[number as usize] = slot;
+        self.note_place(number);
     }
 
     fn remove(&mut self, number: u64) {
-        *self.pages.entry(number << PAGE_BITS) = None;
-        if let Some(places) = &mut self.places {
-            places.table[number as usize] = places.zeros.as_ptr().addr();
+        if self.exists(number) {
+            self.free.push(self.slots[number as usize]);
+            self.slots[number as usize] = MISSING;
+            self.note_place(number);
         }
     }
 
-    /// Makes the table for this many pages, if there is none yet.
-    fn make_places(&mut self, count: usize) {
-        self.places.get_or_insert_with(|| {
-            let zeros: Box<[T]> = zeros();
-            let mut table = vec![zeros.as_ptr().addr(); count];
-            for (base, page) in self.pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
-                table[(base >> PAGE_BITS) as usize] = page.as_ptr().addr();
-            }
-            Places { table, zeros }
-        });
+    /// Updates the address of a page.
+    fn note_place(&mut self, number: u64) {
+        let address = self.page(number).as_ptr().addr();
+        if let Some(places) = &mut self.places {
+            places[number as usize] = address;
+        }
+    }
+
+    /// Makes the table of addresses, if there is none yet.
+    fn make_places(&mut self) {
+        if self.places.is_none() {
+            let mut places = vec![self.pages[MISSING as usize].as_ptr().addr(); self.slots.len()];
+            self.iter().for_each(|(number, page)| places[number as usize] = page.as_ptr().addr());
+            self.places = Some(places);
+        }
+    }
+
+    /// Returns the existing pages with their numbers.
+    fn iter(&self) -> impl Iterator<Item = (u64, &Page<T>)> {
+        let in_slots = (0..).zip(&self.numbers).zip(&self.pages);
+        let existing = in_slots.filter(|((slot, number), _)| *slot != MISSING && self.slots[**number as usize] == *slot);
+        existing.map(|((_, number), page)| (*number, &**page))
     }
 }
 
@@ -140,7 +177,7 @@ impl<T: Copy + Default> Cells<T> {
     #[inline]
     fn page(&self, number: u64) -> Option<&[T]> {
         match self {
-            Cells::Own(pages) => pages.page(number),
+            Cells::Own(pages) => pages.exists(number).then(|| &pages.page(number)[..PAGE as usize]),
             Cells::Lent(storage) => storage.cells().get((number << PAGE_BITS) as usize..)?.get(..PAGE as usize),
         }
     }
@@ -149,7 +186,7 @@ impl<T: Copy + Default> Cells<T> {
     #[inline]
     fn page_mut(&mut self, number: u64) -> &mut [T] {
         match self {
-            Cells::Own(pages) => pages.page_mut(number),
+            Cells::Own(pages) => &mut pages.page_mut(number)[..PAGE as usize],
             Cells::Lent(storage) => &mut storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize],
         }
     }
@@ -165,7 +202,7 @@ impl<T: Copy + Default> Cells<T> {
 
 impl<T: Copy + Default> Store<T> for Tabled<T> {
     fn new(pages: u64) -> Self {
-        Tabled { cells: Cells::Own(OwnPages::new()), is_open: vec![0; pages as usize] }
+        Tabled { cells: Cells::Own(OwnPages::new(pages)), is_open: vec![0; pages as usize] }
     }
 
     fn without_pages(&self) -> Self {
@@ -201,10 +238,7 @@ impl<T: Copy + Default> Store<T> for Tabled<T> {
     #[inline]
     fn get(&self, address: u64) -> T {
         match &self.cells {
-            Cells::Own(pages) => {
-                let page = pages.pages.get(address).and_then(Option::as_ref);
-                page.map_or_else(T::default, |page| page[within_page(address)])
-            }
+            Cells::Own(pages) => pages.page(address >> PAGE_BITS)[within_page(address)],
             Cells::Lent(storage) => storage.cells()[address as usize],
         }
     }
@@ -273,24 +307,23 @@ impl<T: Copy + Default> Pages<T> {
     pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Box<dyn CellStorage<T>>>) {
         let Cells::Own(pages) = &self.store.cells else { return };
         let Some(mut storage) = storage() else { return };
-        for (base, page) in pages.pages.iter().filter_map(|(base, page)| Some((base, page.as_ref()?))) {
-            storage.cells_mut()[base as usize..][..PAGE as usize].copy_from_slice(&page[..PAGE as usize]);
+        for (number, page) in pages.iter() {
+            storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize].copy_from_slice(&page[..PAGE as usize]);
         }
         self.store.cells = Cells::Lent(storage);
     }
 
     /// Makes a table of the addresses of pages, unless the pages are in one piece.
     pub(crate) fn make_places(&mut self) {
-        let Tabled { cells, is_open } = &mut self.store;
-        if let Cells::Own(pages) = cells {
-            pages.make_places(is_open.len());
+        if let Cells::Own(pages) = &mut self.store.cells {
+            pages.make_places();
         }
     }
 
     /// Returns the table of the addresses of pages, if there is one.
     pub(crate) fn places(&self) -> Option<&[usize]> {
         match &self.store.cells {
-            Cells::Own(pages) => pages.places.as_ref().map(|places| &*places.table),
+            Cells::Own(pages) => pages.places.as_deref(),
             Cells::Lent(_) => None,
         }
     }
@@ -314,6 +347,39 @@ impl<T: Copy + Default> Pages<T> {
     /// Returns one byte per page, not zero if it is open.
     pub(crate) fn open_pages(&self) -> &[u8] {
         &self.store.is_open
+    }
+}
+
+/// A large memory of bytes, as an engine accesses it cell by cell.
+pub struct Paged<'m>(&'m mut Pages<u8>);
+
+impl<'m> Paged<'m> {
+    pub(crate) fn new(pages: &'m mut Pages<u8>) -> Self {
+        Paged(pages)
+    }
+
+    /// Whether the page of an address is open.
+    #[inline]
+    pub fn is_open(&self, address: u64) -> bool {
+        self.0.is_open(address)
+    }
+
+    /// Returns the bytes from an address on. Only those up to the end of the page are cells.
+    #[inline]
+    pub fn bytes(&self, address: u64) -> &[u8; SPARE] {
+        let (number, at) = (address >> PAGE_BITS, within_page(address));
+        let page = match &self.0.store.cells {
+            Cells::Own(pages) => pages.page(number),
+            Cells::Lent(storage) => storage.cells()[(number << PAGE_BITS) as usize..].first_chunk().unwrap_or(&[0; _]),
+        };
+        page[at..].first_chunk().expect("spare cells follow the last cell of a page")
+    }
+
+    /// Returns the bytes from an address on, to be written. Only those up to the end of the page are cells.
+    #[inline]
+    pub fn bytes_mut(&mut self, address: u64) -> &mut [u8] {
+        self.0.open(address);
+        &mut self.0.store.page_mut(address >> PAGE_BITS)[within_page(address)..]
     }
 }
 
@@ -454,51 +520,10 @@ impl<T: Copy + Default + std::fmt::Debug, S: Store<T>> std::fmt::Debug for Pages
     }
 }
 
-/// An entry for every page, found through tables that are created when needed.
-#[derive(Clone, Debug)]
-pub(crate) struct Tables<E>(Box<[Option<Box<[E]>>]>);
-
-impl<E: Clone + Default> Tables<E> {
-    pub(crate) fn new() -> Self {
-        Tables(entries(TABLE_BITS))
-    }
-
-    /// Returns the entry for the page of an address.
-    #[inline]
-    pub(crate) fn get(&self, address: u64) -> Option<&E> {
-        let (table, page) = path(address);
-        self.0[table].as_ref().map(|table| &table[page])
-    }
-
-    /// Returns the entry for the page of an address, to be written.
-    #[inline]
-    pub(crate) fn entry(&mut self, address: u64) -> &mut E {
-        let (table, page) = path(address);
-        &mut self.0[table].get_or_insert_with(|| entries(TABLE_BITS))[page]
-    }
-
-    /// Returns all entries of existing tables, with the addresses of their pages, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &E)> {
-        let tables = self.0.iter().zip(0u64..).filter_map(|(table, at)| Some((table.as_ref()?, at << TABLE_BITS)));
-        tables.flat_map(|(table, base)| table.iter().zip(base..).map(|(entry, at)| (at << PAGE_BITS, entry)))
-    }
-}
-
-/// Makes empty entries; `bits` is their number as a power of two.
-fn entries<T: Clone + Default>(bits: u32) -> Box<[T]> {
-    vec![T::default(); 1 << bits].into_boxed_slice()
-}
-
 /// Makes a page of zeros, with the spare cells after it.
-fn zeros<T: Clone + Default>() -> Box<[T]> {
-    vec![T::default(); PAGE as usize + SPARE].into_boxed_slice()
-}
-
-/// Returns the positions in the first table and in the second.
-#[inline]
-fn path(address: u64) -> (usize, usize) {
-    let part = |low: u32| (address >> low) as usize & ((1 << TABLE_BITS) - 1);
-    (part(PAGE_BITS + TABLE_BITS), part(PAGE_BITS))
+fn zeros<T: Copy + Default>() -> Box<Page<T>> {
+    let cells = vec![T::default(); PAGE as usize + SPARE].into_boxed_slice();
+    cells.try_into().unwrap_or_else(|_| unreachable!("it has as many cells as a page"))
 }
 
 /// Returns the position of an address in its page.
