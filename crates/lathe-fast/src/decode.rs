@@ -63,23 +63,20 @@ impl Lowerable {
         ways
     }
 
-    /// Returns the registers that it may depend on and those that it may change, including those of the hook between
-    /// instructions.
-    pub fn touched(&self, isa: &Isa) -> Touched {
-        let mut touched = Touched { reads: Vec::new(), writes: Vec::new() };
-        let mut see = |register, how| match how {
-            Use::Read => touched.reads.push(register),
-            Use::Written => touched.writes.push(register),
+    /// Calls a function for the registers that it may depend on and those that it may change, including those of the
+    /// hook between instructions.
+    pub fn visit_registers(&self, isa: &Isa, see: &mut impl FnMut(RegisterId, Use)) {
+        // Whether something else is due is checked only after instructions that may have changed that.
+        let due = isa.on_step.as_ref().filter(|_| self.hook.is_none()).map(|hook| &hook.when);
+        let mut may_be_due = false;
+        let mut note = |register, how| {
+            let matters = |asked, _| asked == register;
+            may_be_due |= how == Use::Written && due.is_some_and(|due| due.any_register(matters));
+            see(register, how);
         };
         let hook = self.hook.iter().flat_map(|hook| [&hook.when, &hook.body]);
-        self.body.iter().chain(hook).for_each(|body| body.visit_registers(&mut see));
-        // Whether something else is due is checked only after instructions that may have changed that.
-        if let Some(hook) = isa.on_step.as_ref().filter(|_| self.hook.is_none())
-            && hook.when.any_register(|register, _| touched.writes.contains(&register))
-        {
-            hook.when.visit_registers(&mut |register, _| touched.reads.push(register));
-        }
-        touched
+        self.body.iter().chain(hook).for_each(|body| body.visit_registers(&mut note));
+        due.filter(|_| may_be_due).into_iter().for_each(|due| due.visit_registers(see));
     }
 }
 
@@ -89,14 +86,6 @@ pub struct WaysOn {
     pub known: Vec<u64>,
     /// Whether it computes an address.
     pub is_computed: bool,
-}
-
-/// Registers that an instruction may depend on or change; some may be listed twice.
-pub struct Touched {
-    /// Registers that it may depend on.
-    pub reads: Vec<RegisterId>,
-    /// Registers that it may change.
-    pub writes: Vec<RegisterId>,
 }
 
 /// How the cells of an instruction were read. If they are still read the same way, it is still the same instruction.
@@ -127,12 +116,12 @@ impl Reading {
         self.volatile
     }
 
-    /// Returns the watched cells of an instruction at this address, with their content.
-    pub fn watched_cells(&self, isa: &Isa, pc: u64) -> Vec<(u64, u64)> {
+    /// Returns the addresses of the watched cells of an instruction at this address.
+    pub fn watched_cells(&self, isa: &Isa, pc: u64) -> impl Iterator<Item = u64> + use<> {
         let (cell, last) = (isa.code_memory().cell, isa.code_memory().last());
         let watched = self.watched(cell);
-        let cells = (0..self.cells).filter(|at| cell_of(watched, *at, cell) != 0);
-        cells.map(|at| (pc.wrapping_add(u64::from(at)) & last, cell_of(self.window, at, cell))).collect()
+        let cells = (0..self.cells).filter(move |at| cell_of(watched, *at, cell) != 0);
+        cells.map(move |at| pc.wrapping_add(u64::from(at)) & last)
     }
 
     /// Returns the bits that must not change behind an engine's back.

@@ -49,7 +49,7 @@ pub use armed::Armed;
 use banks::Banks;
 use block::Block;
 use constants::Constants;
-pub use decode::{Lowerable, Reading, Touched, WaysOn};
+pub use decode::{Lowerable, Reading, WaysOn};
 use history::History;
 use jump_cache::JumpCache;
 use lower::{Names, lower};
@@ -351,8 +351,29 @@ impl Fast {
         at.map(|id| visits(*id)).sum::<u64>() + certain + reached.saturating_sub(left)
     }
 
+    /// Runs until the machine stops or the limit is reached.
+    pub fn run_on(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Stop {
+        loop {
+            if let Pause::Stopped(stop) = self.run_blocks(false, state, devices, limit, run) {
+                return stop;
+            }
+        }
+    }
+
     /// Runs until the machine stops, the limit is reached or an address is hot.
     pub fn run_until_hot(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Pause {
+        self.run_blocks(true, state, devices, limit, run)
+    }
+
+    /// Runs until the machine stops, the limit is reached or, if asked to pause there, an address is hot.
+    fn run_blocks(
+        &mut self,
+        pauses: bool,
+        state: &mut State,
+        devices: &mut Devices,
+        limit: u64,
+        run: &mut Run,
+    ) -> Pause {
         self.take_registers(state);
         let mut left = limit - run.steps;
         let began = (state.pc, left);
@@ -378,7 +399,7 @@ impl Fast {
                     hot.hot_at = hot.visits.wrapping_add(1);
                     // A block for modes that no longer hold leads to the careful block at the same address, without
                     // executing anything. The caller has just been told that this address is hot.
-                    if (hot.pc, left) == began {
+                    if !pauses || (hot.pc, left) == began {
                         entry = next;
                         continue;
                     }
@@ -732,16 +753,9 @@ impl Engine for Fast {
         self.revalidate(state);
         self.changed.clear();
         let mut run = Run::new();
-        loop {
-            match self.run_until_hot(state, devices, limit, &mut run) {
-                Pause::Stopped(stop) => {
-                    run.stop = stop;
-                    self.take_note_of(state);
-                    return stops.at_limit(run, state);
-                }
-                Pause::Hot(pc) => self.set_heat(pc, Heat::Never),
-            }
-        }
+        run.stop = self.run_on(state, devices, limit, &mut run);
+        self.take_note_of(state);
+        stops.at_limit(run, state)
     }
 
     fn interpreter(&mut self) -> &mut Interpreter {

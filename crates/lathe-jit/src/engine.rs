@@ -201,7 +201,11 @@ impl Jit {
     /// Interprets until a block is hot, and prepares its code. Returns why the machine stops, if it does.
     fn interpret(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Option<Stop> {
         let before = run.steps;
-        let pause = self.fast.run_until_hot(state, devices, limit, run);
+        // Compiled code that needs more steps than are left would be hot again and again.
+        let pause = match self.regions.needs_more_than(state.pc, limit - run.steps) {
+            true => Pause::Stopped(self.fast.run_on(state, devices, limit, run)),
+            false => self.fast.run_until_hot(state, devices, limit, run),
+        };
         self.ledger.executed += run.steps - before;
         match pause {
             Pause::Stopped(stop) => Some(stop),

@@ -296,6 +296,11 @@ impl Regions {
         instructions
     }
 
+    /// Whether the region at an address cannot be entered with only this many steps left.
+    pub(crate) fn needs_more_than(&self, pc: u64, left: u64) -> bool {
+        self.at(pc).and_then(|id| self.get(id)).is_some_and(|used| used.region.bound > left)
+    }
+
     /// Whether some region cannot be entered with only this many steps left.
     pub(crate) fn any_needs_more_than(&self, left: u64) -> bool {
         self.iter().any(|(_, used)| used.region.bound > left)

@@ -19,6 +19,8 @@ use crate::shared_pages::SharedPages;
 pub const PAGE_BITS: u32 = 12;
 /// The number of cells in a page.
 pub const PAGE: u64 = 1 << PAGE_BITS;
+/// The number of pages that one table finds, as a power of two.
+const TABLE_BITS: u32 = 10;
 /// Marks an open page.
 const OPEN: u8 = 1;
 
@@ -83,8 +85,10 @@ pub(crate) type Page<T> = [T; PAGE as usize + SPARE];
 
 /// Pages that are created when written.
 struct OwnPages<T> {
-    /// For every page, where it is among `pages`; the first for those that do not exist.
-    slots: Vec<u32>,
+    /// Which of `tables` finds a page, by the upper bits of its number; the first, where no page exists.
+    directory: Vec<u32>,
+    /// Where a page is among `pages`, by the lower bits of its number; the first, if it does not exist.
+    tables: Vec<[u32; 1 << TABLE_BITS]>,
     /// The first is all zero: to be read, and never written.
     pages: Vec<Box<Page<T>>>,
     /// The number of the page in each slot, or of the one that was there.
@@ -95,35 +99,65 @@ struct OwnPages<T> {
     places: Option<Vec<usize>>,
 }
 
-/// The slot of pages that do not exist.
-const MISSING: u32 = 0;
+/// The first table, which finds no page, and the first page.
+const NONE: u32 = 0;
+
+/// Returns the positions of a page in the directory and in its table.
+#[inline]
+fn path(number: u64) -> (usize, usize) {
+    ((number >> TABLE_BITS) as usize, number as usize & ((1 << TABLE_BITS) - 1))
+}
 
 impl<T: Copy + Default> OwnPages<T> {
     fn new(count: u64) -> Self {
-        let (slots, pages, numbers) = (vec![MISSING; count as usize], vec![zeros()], vec![0]);
-        OwnPages { slots, pages, numbers, free: Vec::new(), places: None }
+        OwnPages {
+            directory: vec![NONE; count.div_ceil(1 << TABLE_BITS) as usize],
+            tables: vec![[NONE; 1 << TABLE_BITS]],
+            pages: vec![zeros()],
+            numbers: vec![0],
+            free: Vec::new(),
+            places: None,
+        }
+    }
+
+    /// Returns where a page is among the pages.
+    #[inline]
+    fn slot(&self, number: u64) -> u32 {
+        let (upper, lower) = path(number);
+        self.tables[self.directory[upper] as usize][lower]
+    }
+
+    fn set_slot(&mut self, number: u64, slot: u32) {
+        let (upper, lower) = path(number);
+        if self.directory[upper] == NONE {
+            self.directory[upper] = self.tables.len() as u32;
+            self.tables.push([NONE; 1 << TABLE_BITS]);
+        }
+        self.tables[self.directory[upper] as usize][lower] = slot;
     }
 
     /// Returns the page with this number: the first one, if it does not exist.
     #[inline]
     fn page(&self, number: u64) -> &Page<T> {
-        &self.pages[self.slots[number as usize] as usize]
+        &self.pages[self.slot(number) as usize]
     }
 
     fn exists(&self, number: u64) -> bool {
-        self.slots[number as usize] != MISSING
+        self.slot(number) != NONE
     }
 
     /// Returns the page with this number, and creates it if it does not exist.
     #[inline]
     fn page_mut(&mut self, number: u64) -> &mut Page<T> {
-        if !self.exists(number) {
-            self.create(number);
-        }
-        &mut self.pages[self.slots[number as usize] as usize]
+        let slot = match self.slot(number) {
+            NONE => self.create(number),
+            slot => slot,
+        };
+        &mut self.pages[slot as usize]
     }
 
-    fn create(&mut self, number: u64) {
+    /// Creates a page, and returns where it is.
+    fn create(&mut self, number: u64) -> u32 {
         let slot = self.free.pop().unwrap_or(self.pages.len() as u32);
         match self.pages.get_mut(slot as usize) {
             Some(page) => {
@@ -135,14 +169,16 @@ impl<T: Copy + Default> OwnPages<T> {
                 self.numbers.push(number);
             }
         }
-        self.slots[number as usize] = slot;
+        self.set_slot(number, slot);
         self.note_place(number);
+        slot
     }
 
     fn remove(&mut self, number: u64) {
-        if self.exists(number) {
-            self.free.push(self.slots[number as usize]);
-            self.slots[number as usize] = MISSING;
+        let slot = self.slot(number);
+        if slot != NONE {
+            self.free.push(slot);
+            self.set_slot(number, NONE);
             self.note_place(number);
         }
     }
@@ -155,10 +191,10 @@ impl<T: Copy + Default> OwnPages<T> {
         }
     }
 
-    /// Makes the table of addresses, if there is none yet.
-    fn make_places(&mut self) {
+    /// Makes the table of the addresses of this many pages, if there is none yet.
+    fn make_places(&mut self, count: usize) {
         if self.places.is_none() {
-            let mut places = vec![self.pages[MISSING as usize].as_ptr().addr(); self.slots.len()];
+            let mut places = vec![self.pages[NONE as usize].as_ptr().addr(); count];
             self.iter().for_each(|(number, page)| places[number as usize] = page.as_ptr().addr());
             self.places = Some(places);
         }
@@ -167,7 +203,7 @@ impl<T: Copy + Default> OwnPages<T> {
     /// Returns the existing pages with their numbers.
     fn iter(&self) -> impl Iterator<Item = (u64, &Page<T>)> {
         let in_slots = (0..).zip(&self.numbers).zip(&self.pages);
-        let existing = in_slots.filter(|((slot, number), _)| *slot != MISSING && self.slots[**number as usize] == *slot);
+        let existing = in_slots.filter(|((slot, number), _)| *slot != NONE && self.slot(**number) == *slot);
         existing.map(|((_, number), page)| (*number, &**page))
     }
 }
@@ -308,15 +344,17 @@ impl<T: Copy + Default> Pages<T> {
         let Cells::Own(pages) = &self.store.cells else { return };
         let Some(mut storage) = storage() else { return };
         for (number, page) in pages.iter() {
-            storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize].copy_from_slice(&page[..PAGE as usize]);
+            storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize]
+                .copy_from_slice(&page[..PAGE as usize]);
         }
         self.store.cells = Cells::Lent(storage);
     }
 
     /// Makes a table of the addresses of pages, unless the pages are in one piece.
     pub(crate) fn make_places(&mut self) {
-        if let Cells::Own(pages) = &mut self.store.cells {
-            pages.make_places();
+        let Tabled { cells, is_open } = &mut self.store;
+        if let Cells::Own(pages) = cells {
+            pages.make_places(is_open.len());
         }
     }
 

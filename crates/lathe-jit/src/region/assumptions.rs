@@ -49,8 +49,8 @@ impl Region {
     /// Whether some of its code lies in cells that it assumes to be unmarked: then it would be dropped as soon as that
     /// code is watched.
     pub(super) fn marks_itself(&self, isa: &Isa) -> bool {
-        let cells = self.instructions.iter().flat_map(|(pc, decoded)| decoded.reading.watched_cells(isa, *pc));
-        cells.into_iter().any(|(cell, _)| self.assumptions.covers(cell))
+        let mut cells = self.instructions.iter().flat_map(|(pc, decoded)| decoded.reading.watched_cells(isa, *pc));
+        !self.assumptions.unmarked.is_empty() && cells.any(|cell| self.assumptions.covers(cell))
     }
 
     /// Returns the one-bit registers that the region reads and never changes, with their values. Specializing the

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use lathe_base::Width;
 use lathe_base::numbers::ByNumber;
-use lathe_fast::{Fast, Lowerable, Touched, WaysOn};
+use lathe_fast::{Fast, Lowerable, WaysOn};
 use lathe_isa::Isa;
-use lathe_isa::model::{MemoryId, RegisterId};
+use lathe_isa::model::MemoryId;
+use lathe_isa::semantics::Use;
 use lathe_values::Start;
 use lathe_vm::State;
 
 use super::block::{BlockBuilder, Path};
 use super::{Assumptions, Block, Region};
+use crate::register_set::RegisterSet;
 
 /// Instructions of the largest region when it is compiled first.
 pub(crate) const INSTRUCTIONS: usize = 1_000;
@@ -149,12 +151,15 @@ impl Discovery<'_> {
         if !modes || fast.modes().is_empty() {
             return None;
         }
-        let touched: Vec<Touched> = self.decoded.values().map(|decoded| decoded.touched(self.isa)).collect();
-        let is_read = |id: &&RegisterId| touched.iter().any(|touched| touched.reads.contains(id));
-        let is_written = |id: &&RegisterId| touched.iter().any(|touched| touched.writes.contains(id));
-        let likely = fast.modes().iter().filter(is_read).map(|id| (*id, state.register(*id)));
+        let (mut read, mut written) = (RegisterSet::default(), RegisterSet::default());
+        let mut see = |register, how| match how {
+            Use::Read => read.insert(register),
+            Use::Written => written.insert(register),
+        };
+        self.decoded.values().for_each(|decoded| decoded.visit_registers(self.isa, &mut see));
+        let likely = fast.modes().iter().filter(|id| read.contains(**id)).map(|id| (*id, state.register(*id)));
         self.assumptions.modes = likely.collect();
-        if self.assumptions.modes.is_empty() || self.assumptions.modes.iter().any(|(id, _)| is_written(&id)) {
+        if self.assumptions.modes.is_empty() || self.assumptions.modes.iter().any(|(id, _)| written.contains(*id)) {
             self.assumptions.modes.clear();
             return None;
         }
@@ -298,7 +303,7 @@ impl Discovery<'_> {
     /// Whether the instruction at an address is volatile and compiled. It begins a block: each content is a separate
     /// path through it, and each path would have to do the stores delayed before it.
     pub(super) fn selects(&mut self, pc: u64) -> bool {
-        !self.variants(pc).is_empty()
+        self.known.fast.is_volatile(pc) && !self.variants(pc).is_empty()
     }
 
     pub(super) fn decode(&mut self, pc: u64) -> Arc<Lowerable> {
