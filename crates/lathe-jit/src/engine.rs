@@ -269,7 +269,8 @@ impl Jit {
         if self.regions.has_way_in(pc) {
             return true;
         }
-        if self.fast.warm(pc, EXIT) {
+        let is_hot = self.fast.warm(pc, EXIT);
+        if is_hot {
             self.prepare(state, pc, Extent::Gap);
         }
         // A region is not to blame for leading to code that has yet to be compiled.
@@ -278,7 +279,7 @@ impl Jit {
         {
             self.give_up_if_worthless(id);
         }
-        self.regions.has_way_in(pc)
+        is_hot && self.regions.has_way_in(pc)
     }
 
     /// Interprets the instruction at which compiled code was left.

@@ -87,6 +87,8 @@ pub(crate) struct Regions {
     /// The steps done in the region of each slot.
     pub(crate) usages: Vec<Usage>,
     pub(crate) links: Links,
+    /// No region has a greater bound.
+    greatest_bound: u64,
 }
 
 struct Slot {
@@ -103,6 +105,7 @@ impl Regions {
             close: Vec::new(),
             usages: Vec::new(),
             links: Links::new(),
+            greatest_bound: 0,
         }
     }
 
@@ -206,6 +209,7 @@ impl Regions {
         });
         let id = RegionId { slot, generation: self.slots[slot as usize].generation };
         let region = used.region.clone();
+        self.greatest_bound = self.greatest_bound.max(region.bound);
         self.slots[slot as usize].used = Some(InUse { ways_in: region.blocks.len(), ..used });
         self.usages[slot as usize] = Usage::default();
         self.look_after(id, until_look);
@@ -298,12 +302,13 @@ impl Regions {
 
     /// Whether the region at an address cannot be entered with only this many steps left.
     pub(crate) fn needs_more_than(&self, pc: u64, left: u64) -> bool {
-        self.at(pc).and_then(|id| self.get(id)).is_some_and(|used| used.region.bound > left)
+        self.greatest_bound > left
+            && self.at(pc).and_then(|id| self.get(id)).is_some_and(|used| used.region.bound > left)
     }
 
     /// Whether some region cannot be entered with only this many steps left.
     pub(crate) fn any_needs_more_than(&self, left: u64) -> bool {
-        self.iter().any(|(_, used)| used.region.bound > left)
+        self.greatest_bound > left && self.iter().any(|(_, used)| used.region.bound > left)
     }
 
     /// Whether compiled code can be entered at an address.
