@@ -603,6 +603,43 @@ mod tests {
         assert_eq!(memory.snapshot_size(), PAGE);
     }
 
+    struct Plain(Vec<u8>);
+
+    impl CellStorage<u8> for Plain {
+        fn cells(&self) -> &[u8] {
+            &self.0
+        }
+
+        fn cells_mut(&mut self) -> &mut [u8] {
+            &mut self.0
+        }
+    }
+
+    /// A page that goes away makes room for another one; neither is mistaken for the other.
+    #[test]
+    fn pages_that_are_restored_away_leave_nothing_behind() {
+        let mut memory = memory(24, 8);
+        memory.make_page_table();
+        let [first, second, third, fourth] = [1, 7, 1 << 11, 9].map(|number| number << PAGE_BITS);
+        memory.set(first, 1);
+        let before = memory.snapshot();
+        memory.set(second, 2);
+        memory.set(fourth, 4);
+        memory.restore(&before);
+        memory.set(third + 1, 3);
+        let cells = |memory: &Memory| [first, second, third, fourth].map(|at| memory.get(at));
+        assert_eq!(cells(&memory), [1, 0, 0, 0]);
+        assert_eq!(memory.nonzero(), [(first, 1), (third + 1, 3)]);
+        let Cells::BytePages(pages) = &memory.cells else { panic!("it is large") };
+        let places = pages.places().expect("it has a table");
+        let at = |address: u64| places[(address >> PAGE_BITS) as usize];
+        assert_eq!(at(second), at(0), "both pages do not exist");
+        assert_eq!([first, third].map(|page| at(page) == at(0)), [false; 2]);
+        memory.move_into(|count| Some(Box::new(Plain(vec![0; count]))), |_| None);
+        assert!(memory.padded_bytes_mut().is_some(), "it has moved");
+        assert_eq!(cells(&memory), [1, 0, 0, 0]);
+    }
+
     #[test]
     fn a_large_memory_costs_only_what_is_written() {
         let mut memory = memory(32, 32);
