@@ -353,10 +353,9 @@ impl Fast {
 
     /// Runs until the machine stops or the limit is reached.
     pub fn run_on(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Stop {
-        loop {
-            if let Pause::Stopped(stop) = self.run_blocks(false, state, devices, limit, run) {
-                return stop;
-            }
+        match self.run_blocks(false, state, devices, limit, run) {
+            Pause::Stopped(stop) => stop,
+            Pause::Hot(_) => unreachable!("it has not been asked to pause"),
         }
     }
 
@@ -395,10 +394,13 @@ impl Fast {
             match self.burst(entry, &mut left, state, &mut Outside { devices, limit }, run) {
                 Event::Short(next) => entry = next,
                 Event::Hot(next) => {
+                    // Where nobody compiles, counting begins again.
+                    let distance = if self.threshold == u32::MAX { u32::MAX } else { 1 };
                     let hot = &mut self.entries[next as usize];
-                    hot.hot_at = hot.visits.wrapping_add(1);
-                    // A block for modes that no longer hold leads to the careful block at the same address, without
-                    // executing anything. The caller has just been told that this address is hot.
+                    hot.hot_at = hot.visits.wrapping_add(distance);
+                    // Unless it has been asked to pause, it goes on, and also where it began: a block for modes that no
+                    // longer hold leads to the careful block at the same address, without executing anything. The
+                    // caller has just been told that this address is hot.
                     if !pauses || (hot.pc, left) == began {
                         entry = next;
                         continue;

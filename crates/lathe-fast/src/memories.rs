@@ -9,8 +9,9 @@ use super::ops::{NEAR_MEMORIES, Shape};
 pub(super) struct Memories<'a> {
     bytes: [&'a mut [u8]; NEAR_MEMORIES],
     words: [&'a mut [u64]; NEAR_MEMORIES],
-    /// Large memories that are not in one piece, or that are asked which pages are open.
+    /// Large memories of bytes with tables of their pages, not in one piece, or asked which pages are open.
     pages: [Option<Paged<'a>>; NEAR_MEMORIES],
+    /// Other large memories.
     others: [Option<&'a mut Memory>; NEAR_MEMORIES],
     far: &'a mut [Memory],
 }
@@ -138,7 +139,7 @@ impl<'a> Memories<'a> {
         let (at, count) = (usize::from(memory) % NEAR_MEMORIES, shape.count());
         let in_page = within_page(address) + count <= PAGE as usize;
         let Some(pages) = self.pages[at].as_ref().filter(|_| in_page) else {
-            return self.wide_by_number(memory, address, mask, shape);
+            return self.wide_otherwise(memory, address, mask, shape);
         };
         let (bytes, spare) = (pages.bytes(address), 64 - 8 * count as u32);
         // As above: no more bytes than asked for.
@@ -150,8 +151,9 @@ impl<'a> Memories<'a> {
         if shape.is_big() { value.swap_bytes() >> spare } else { value }
     }
 
-    /// Reads adjacent cells of a memory whose pages are found by number, mostly in one page.
-    fn wide_by_number(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+    /// Reads adjacent cells that are not in one page of a table: those of a memory whose pages are found by number, or of
+    /// two pages.
+    fn wide_otherwise(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_ref();
         match other.and_then(|other| other.rest_of_page(address)?.get(..shape.count())) {
             Some(bytes) if shape.is_big() => bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),

@@ -25,6 +25,8 @@ use crate::shared::{Compiled, Effort, SharedCode};
 const LOOK_AGAIN: u32 = 32;
 /// Steps in compiled code after which the engine takes up what has arrived, and considers compiling a region again.
 pub(crate) const SLICE: u64 = 1 << 20;
+/// The last steps of a run, at most this many, are interpreted without a pause where compiled code needs more.
+const LAST: u64 = 512;
 /// Contents of a volatile instruction that are compiled; an instruction with more is left to the interpreter.
 const VARIANTS: usize = 512;
 /// Regions in use; beyond this number all are dropped.
@@ -201,8 +203,9 @@ impl Jit {
     /// Interprets until a block is hot, and prepares its code. Returns why the machine stops, if it does.
     fn interpret(&mut self, state: &mut State, devices: &mut Devices, limit: u64, run: &mut Run) -> Option<Stop> {
         let before = run.steps;
+        let left = limit - run.steps;
         // Compiled code that needs more steps than are left would be hot again and again.
-        let pause = match self.regions.needs_more_than(state.pc, limit - run.steps) {
+        let pause = match left <= LAST && self.regions.needs_more_than(state.pc, left) {
             true => Pause::Stopped(self.fast.run_on(state, devices, limit, run)),
             false => self.fast.run_until_hot(state, devices, limit, run),
         };

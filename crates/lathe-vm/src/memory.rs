@@ -386,8 +386,8 @@ impl Memory {
         }
     }
 
-    /// Returns the bytes from an address to the end of its page, to be written, if this is a memory of whole bytes whose
-    /// pages are found by number.
+    /// Returns the bytes from an address to the end of its page, to be written, if this is a memory of whole bytes
+    /// whose pages are found by number.
     #[inline]
     pub fn rest_of_page_mut(&mut self, address: u64) -> Option<&mut [u8]> {
         match &mut self.cells {

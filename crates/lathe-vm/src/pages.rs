@@ -81,7 +81,7 @@ enum Cells<T> {
 }
 
 /// A page, and the spare cells after it, which stay zero.
-pub(crate) type Page<T> = [T; PAGE as usize + SPARE];
+type Page<T> = [T; PAGE as usize + SPARE];
 
 /// Pages that are created when written.
 struct OwnPages<T> {
@@ -91,9 +91,7 @@ struct OwnPages<T> {
     tables: Vec<[u32; 1 << TABLE_BITS]>,
     /// The first is all zero: to be read, and never written.
     pages: Vec<Box<Page<T>>>,
-    /// The number of the page in each slot, or of the one that was there.
-    numbers: Vec<u64>,
-    /// Slots of pages that were removed.
+    /// Slots of pages that were removed. They keep their room for other pages.
     free: Vec<u32>,
     /// The address of the first cell of every page, if somebody has asked for them.
     places: Option<Vec<usize>>,
@@ -114,7 +112,6 @@ impl<T: Copy + Default> OwnPages<T> {
             directory: vec![NONE; count.div_ceil(1 << TABLE_BITS) as usize],
             tables: vec![[NONE; 1 << TABLE_BITS]],
             pages: vec![zeros()],
-            numbers: vec![0],
             free: Vec::new(),
             places: None,
         }
@@ -160,14 +157,8 @@ impl<T: Copy + Default> OwnPages<T> {
     fn create(&mut self, number: u64) -> u32 {
         let slot = self.free.pop().unwrap_or(self.pages.len() as u32);
         match self.pages.get_mut(slot as usize) {
-            Some(page) => {
-                page.fill(T::default());
-                self.numbers[slot as usize] = number;
-            }
-            None => {
-                self.pages.push(zeros());
-                self.numbers.push(number);
-            }
+            Some(page) => page.fill(T::default()),
+            None => self.pages.push(zeros()),
         }
         self.set_slot(number, slot);
         self.note_place(number);
@@ -191,20 +182,10 @@ impl<T: Copy + Default> OwnPages<T> {
         }
     }
 
-    /// Makes the table of the addresses of this many pages, if there is none yet.
-    fn make_places(&mut self, count: usize) {
-        if self.places.is_none() {
-            let mut places = vec![self.pages[NONE as usize].as_ptr().addr(); count];
-            self.iter().for_each(|(number, page)| places[number as usize] = page.as_ptr().addr());
-            self.places = Some(places);
-        }
-    }
-
-    /// Returns the existing pages with their numbers.
-    fn iter(&self) -> impl Iterator<Item = (u64, &Page<T>)> {
-        let in_slots = (0..).zip(&self.numbers).zip(&self.pages);
-        let existing = in_slots.filter(|((slot, number), _)| *slot != NONE && self.slot(**number) == *slot);
-        existing.map(|((_, number), page)| (*number, &**page))
+    /// Makes the table of the addresses of this many pages; those with these numbers exist.
+    fn make_places(&mut self, count: usize, existing: &[u64]) {
+        self.places = Some(vec![self.pages[NONE as usize].as_ptr().addr(); count]);
+        existing.iter().for_each(|number| self.note_place(*number));
     }
 }
 
@@ -341,20 +322,25 @@ impl<T: Copy + Default> Store<T> for Numbered<T> {
 impl<T: Copy + Default> Pages<T> {
     /// Moves the cells to storage for all of them, which must be all zero.
     pub(crate) fn move_into(&mut self, storage: impl FnOnce() -> Option<Box<dyn CellStorage<T>>>) {
-        let Cells::Own(pages) = &self.store.cells else { return };
+        if let Cells::Lent(_) = self.store.cells {
+            return;
+        }
         let Some(mut storage) = storage() else { return };
-        for (number, page) in pages.iter() {
-            storage.cells_mut()[(number << PAGE_BITS) as usize..][..PAGE as usize]
-                .copy_from_slice(&page[..PAGE as usize]);
+        for (base, page) in self.pages() {
+            storage.cells_mut()[base as usize..][..PAGE as usize].copy_from_slice(page);
         }
         self.store.cells = Cells::Lent(storage);
     }
 
     /// Makes a table of the addresses of pages, unless the pages are in one piece.
     pub(crate) fn make_places(&mut self) {
+        if self.places().is_some() {
+            return;
+        }
+        let existing: Vec<u64> = self.pages().map(|(base, _)| base >> PAGE_BITS).collect();
         let Tabled { cells, is_open } = &mut self.store;
         if let Cells::Own(pages) = cells {
-            pages.make_places(is_open.len());
+            pages.make_places(is_open.len(), &existing);
         }
     }
 
@@ -388,7 +374,7 @@ impl<T: Copy + Default> Pages<T> {
     }
 }
 
-/// A large memory of bytes, as an engine accesses it cell by cell.
+/// A large memory of bytes, as an engine accesses it cell by cell. It panics if an address is outside of the memory.
 pub struct Paged<'m>(&'m mut Pages<u8>);
 
 impl<'m> Paged<'m> {
@@ -405,19 +391,17 @@ impl<'m> Paged<'m> {
     /// Returns the bytes from an address on. Only those up to the end of the page are cells.
     #[inline]
     pub fn bytes(&self, address: u64) -> &[u8; SPARE] {
-        let (number, at) = (address >> PAGE_BITS, within_page(address));
-        let page = match &self.0.store.cells {
-            Cells::Own(pages) => pages.page(number),
-            Cells::Lent(storage) => storage.cells()[(number << PAGE_BITS) as usize..].first_chunk().unwrap_or(&[0; _]),
+        let bytes = match &self.0.store.cells {
+            Cells::Own(pages) => &pages.page(address >> PAGE_BITS)[within_page(address)..],
+            Cells::Lent(storage) => &storage.cells()[address as usize..],
         };
-        page[at..].first_chunk().expect("spare cells follow the last cell of a page")
+        bytes.first_chunk().expect("spare cells follow the last cell")
     }
 
-    /// Returns the bytes from an address on, to be written. Only those up to the end of the page are cells.
+    /// Returns the bytes from an address to the end of its page, to be written. Opens the page.
     #[inline]
     pub fn bytes_mut(&mut self, address: u64) -> &mut [u8] {
-        self.0.open(address);
-        &mut self.0.store.page_mut(address >> PAGE_BITS)[within_page(address)..]
+        self.0.rest_of_page_mut(address)
     }
 }
 

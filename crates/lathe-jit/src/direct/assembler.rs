@@ -160,7 +160,7 @@ pub(super) struct Assembler {
     fixups: Vec<Fixup>,
     /// The register whose value the flags tell to be zero or not.
     tested: Option<(Reg, Type)>,
-    /// The jump that ends the usual code.
+    /// The last jump of the usual code; other code may follow it.
     last_jump: Option<Jump>,
 }
 

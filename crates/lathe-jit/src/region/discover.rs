@@ -303,6 +303,7 @@ impl Discovery<'_> {
     /// Whether the instruction at an address is volatile and compiled. It begins a block: each content is a separate
     /// path through it, and each path would have to do the stores delayed before it.
     pub(super) fn selects(&mut self, pc: u64) -> bool {
+        // Most are not, and finding variants takes longer.
         self.known.fast.is_volatile(pc) && !self.variants(pc).is_empty()
     }
 

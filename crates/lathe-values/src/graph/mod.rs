@@ -298,11 +298,7 @@ impl Graph {
             return self.choose(condition, a, b);
         }
         match operator {
-            Add | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned | RotateLeft | RotateRight | Subtract
-                if constant == 0 =>
-            {
-                x
-            }
+            Add | Or | Xor | ShiftLeft | ShiftRight | ShiftRightSigned | Subtract if constant == 0 => x,
             And if constant == all => x,
             And | Multiply if constant == 0 => self.constant(width, 0),
             Multiply | Divide if constant == 1 => x,
