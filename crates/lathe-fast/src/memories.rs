@@ -151,8 +151,8 @@ impl<'a> Memories<'a> {
         if shape.is_big() { value.swap_bytes() >> spare } else { value }
     }
 
-    /// Reads adjacent cells that are not in one page of a table: those of a memory whose pages are found by number, or of
-    /// two pages.
+    /// Reads adjacent cells that are not in one page of a table: those of a memory whose pages are found by number, or
+    /// of two pages.
     fn wide_otherwise(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_ref();
         match other.and_then(|other| other.rest_of_page(address)?.get(..shape.count())) {
