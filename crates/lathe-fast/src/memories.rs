@@ -26,13 +26,9 @@ impl<'a> Memories<'a> {
         let mut all = Memories { bytes, words, pages, others, far };
         for (memory, at) in near.iter_mut().zip(0..) {
             let is_asked = code.index() != at && memory.is_paged();
-            if is_asked && memory.paged_mut().is_none() {
-                all.others[at] = Some(memory);
-            } else if is_asked {
-                all.pages[at] = memory.paged_mut();
-            } else if memory.padded_bytes_mut().is_some() {
+            if !is_asked && memory.padded_bytes_mut().is_some() {
                 all.bytes[at] = memory.padded_bytes_mut().unwrap_or_default();
-            } else if memory.words_mut().is_some() {
+            } else if !is_asked && memory.words_mut().is_some() {
                 all.words[at] = memory.words_mut().unwrap_or_default();
             } else if memory.paged_mut().is_some() {
                 all.pages[at] = memory.paged_mut();
