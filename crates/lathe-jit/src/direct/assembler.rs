@@ -557,3 +557,24 @@ impl Assembler {
 /// The place of a number to be filled in later.
 #[derive(Clone, Copy)]
 pub(super) struct Later((Section, usize));
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jump_to_what_follows_is_left_out_and_labels_behind_it_move() {
+        let mut assembler = Assembler::default();
+        let [behind, target, away] = [(); 3].map(|()| assembler.label());
+        assembler.jump_if(Flags::Equal, behind);
+        assembler.jump(target);
+        assembler.place(behind);
+        assembler.place(target);
+        assembler.jump(away);
+        assembler.leave();
+        assembler.place(away);
+        let (code, places) = assembler.finish(&[behind, target, away]);
+        assert_eq!(places, [6, 6, 12]);
+        assert_eq!(code, [0x0F, 0x84, 0, 0, 0, 0, 0xE9, 1, 0, 0, 0, 0xC3], "only a jump over something stays");
+    }
+}
