@@ -169,7 +169,7 @@ impl CodeMap {
     }
 
     /// Whether a store to this cell must be watched.
-    #[inline]
+    #[inline(always)]
     pub fn is_marked(&self, address: u64) -> bool {
         let address = address & self.mask;
         match &self.marks {

@@ -42,7 +42,7 @@ fn reads_of(code: Code) -> Reads {
     let x = Reads { x: true, ..none };
     let both = Reads { y: true, ..x };
     match code {
-        Set | GetRegister | CyclesNumber | Select | Goto | Interpret | InterpretEntry | Decode => none,
+        Set | GetRegister | CyclesNumber | Select | Goto | Interpret => none,
         Move | SetRegister | AddNumber | AndNumber | OrNumber | XorNumber | Not | EqualNumber | UnequalNumber
         | LessNumber | Positive | LoadWide | Unary(_) | Slice | ShiftLeft | JoinNumber | SignExtend | Load
         | LoadOffset | LoadWord | LoadWordOffset | LoadFar | LeaveIf | LeaveUnless | LeaveIfNumber
@@ -150,7 +150,7 @@ fn outcome_of(code: Code) -> Outcome {
         DeviceRead => Outcome::ValueOrLeft,
         Argument | DeviceWrite | SetRegister | Store | StoreOffset | StoreWord | StoreWordOffset | StoreFar
         | StoreIf | Cycles | CyclesNumber | CyclesIf | CyclesIfLess | Select | Goto | BranchIf | BranchIfEqual
-        | BranchIfLess | BranchIfBit | Jump | Interpret | InterpretEntry | Decode => Outcome::Other,
+        | BranchIfLess | BranchIfBit | Jump | Interpret => Outcome::Other,
         // Pairs do not exist yet when this is asked.
         AddThenSlice
         | AddNumberThenSlice

@@ -16,6 +16,8 @@ mod burst;
 pub mod code_map;
 mod constants;
 mod decode;
+mod execute;
+mod flow;
 mod fuse;
 mod history;
 mod jump_cache;
@@ -50,10 +52,11 @@ use banks::Banks;
 use block::Block;
 use constants::Constants;
 pub use decode::{Lowerable, Reading, WaysOn};
+use flow::{Beginning, Ready};
 use history::History;
 use jump_cache::JumpCache;
 use lower::{Names, lower};
-use ops::{Code, EntryId, Op, REGISTERS, SLOTS};
+use ops::{EntryId, Op, REGISTERS, SLOTS, Slots};
 use outside::{Operation, Outside, operations};
 use volatile::Volatile;
 use watch::Instruction;
@@ -68,9 +71,6 @@ const SOON: u32 = 64;
 const RARE: usize = 16;
 /// How many targets of a computed jump are remembered for other engines.
 const TARGETS: usize = 16;
-/// Positions of the operation that decodes and of the one that interprets.
-const DECODE: u32 = 0;
-const INTERPRET: u32 = 1;
 
 /// The fast interpreter.
 pub struct Fast {
@@ -81,9 +81,9 @@ pub struct Fast {
     /// The graph of the block lowered last. The next block reuses its allocation.
     room: Graph,
     /// Registers, values of the running block, constants.
-    slots: Box<[u64; SLOTS]>,
+    slots: Box<Slots>,
     constants: Constants,
-    ops: Vec<Op>,
+    ops: Vec<Ready>,
     entries: Vec<Entry>,
     by_address: ByNumber<u64, EntryId>,
     /// Entries by address, for blocks that assume nothing.
@@ -137,7 +137,7 @@ pub struct Fast {
 struct Entry {
     pc: u64,
     /// Where the operations of the block begin.
-    start: u32,
+    start: Beginning,
     /// How many instructions the block has.
     count: u32,
     /// How often the block was reached.
@@ -214,7 +214,7 @@ impl Fast {
             longest: isa.longest(),
             start: Start::new(isa),
             room: Graph::default(),
-            slots: Box::new([0; SLOTS]),
+            slots: Box::new(Slots([0; SLOTS])),
             constants: Constants::default(),
             ops: Vec::new(),
             entries: Vec::new(),
@@ -391,7 +391,7 @@ impl Fast {
                 entry = self.reach(state.pc);
                 continue;
             }
-            match self.burst(entry, &mut left, state, &mut Outside { devices, limit }, run) {
+            match self.burst(entry, &mut left, state, Outside { devices, limit }, run) {
                 Event::Short(next) => entry = next,
                 Event::Hot(next) => {
                     // Where nobody compiles, counting begins again.
@@ -561,7 +561,8 @@ impl Fast {
     }
 
     fn new_entry(&mut self, pc: u64) -> EntryId {
-        self.entries.push(Entry { pc, start: DECODE, count: 1, visits: 0, hot_at: self.threshold, cold: 0 });
+        let start = Beginning::DECODE;
+        self.entries.push(Entry { pc, start, count: 1, visits: 0, hot_at: self.threshold, cold: 0 });
         self.entries.len() as EntryId - 1
     }
 
@@ -599,7 +600,6 @@ impl Fast {
         self.instructions.clear();
         self.volatiles.clear();
         self.constants.clear();
-        self.ops.extend([Op::new(Code::Decode), Op::new(Code::InterpretEntry)]);
     }
 
     /// Starts again because there are too many operations. A program with too much code for all of it to be lowered
@@ -625,8 +625,8 @@ impl Fast {
         match lowered {
             Some((ops, block)) => {
                 let entry = &mut self.entries[id as usize];
-                (entry.start, entry.count) = (self.ops.len() as u32, block.steps.len() as u32);
-                self.ops.extend(ops);
+                entry.start = Beginning::add(&mut self.ops, &ops);
+                entry.count = block.steps.len() as u32;
                 for (position, (pc, decoded)) in block.decoded.iter().enumerate() {
                     self.watch_in_block(state, *pc, decoded, (id, position as u32));
                 }
@@ -643,7 +643,7 @@ impl Fast {
                 let decoded = self.decode(state, pc);
                 self.watch_in_block(state, pc, &decoded, (id, 0));
                 let is_stop = self.armed.stops.breakpoints.contains(&pc);
-                let start = if decoded.reading.volatile && !is_stop { self.select(pc) } else { INTERPRET };
+                let start = if decoded.reading.volatile && !is_stop { self.select(pc) } else { Beginning::INTERPRET };
                 let entry = &mut self.entries[id as usize];
                 (entry.start, entry.count) = (start, 1);
             }
@@ -654,7 +654,7 @@ impl Fast {
     /// Lowers the block at an address, of at most this many instructions; of fewer if the block is too large.
     fn lower_block(&mut self, state: &State, pc: u64, careful: bool, mut most: usize) -> Option<(Vec<Op>, Block)> {
         let modes = self.modes.iter().filter(|_| !careful);
-        let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots[id.index()])).collect();
+        let modes: Vec<(RegisterId, u64)> = modes.map(|id| (*id, self.slots.0[id.index()])).collect();
         loop {
             let room = std::mem::take(&mut self.room);
             let block = block::build(self, state, pc, most, &modes, room)?;
@@ -670,19 +670,19 @@ impl Fast {
     fn with_constants<T>(&mut self, act: impl FnOnce(&mut Self, &mut Constants) -> T) -> T {
         let mut constants = std::mem::take(&mut self.constants);
         let done = act(self, &mut constants);
-        constants.slots().for_each(|(slot, value)| self.slots[slot] = value);
+        constants.slots().for_each(|(slot, value)| self.slots.0[slot] = value);
         self.constants = constants;
         done
     }
 
     fn take_registers(&mut self, state: &State) {
         let count = state.registers().len().min(REGISTERS);
-        self.slots[..count].copy_from_slice(&state.registers()[..count]);
+        self.slots.0[..count].copy_from_slice(&state.registers()[..count]);
     }
 
     fn give_registers(&self, state: &mut State) {
         let count = state.registers().len().min(REGISTERS);
-        state.registers_mut()[..count].copy_from_slice(&self.slots[..count]);
+        state.registers_mut()[..count].copy_from_slice(&self.slots.0[..count]);
     }
 }
 

@@ -39,44 +39,33 @@ impl<'a> Memories<'a> {
         all
     }
 
+    /// Reads a cell of a small memory of bytes.
     #[inline(always)]
-    pub(super) fn byte(&self, memory: u8, address: u64) -> u64 {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.bytes[memory].get(address as usize) {
-            Some(byte) => u64::from(*byte),
-            None => self.other(memory, address),
-        }
+    pub(super) fn byte(&self, memory: u8, address: u64) -> Option<u64> {
+        self.bytes[usize::from(memory) % NEAR_MEMORIES].get(address as usize).map(|byte| u64::from(*byte))
     }
 
+    /// Reads a cell of a small memory of words.
     #[inline(always)]
-    pub(super) fn word(&self, memory: u8, address: u64) -> u64 {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.words[memory].get(address as usize) {
-            Some(word) => *word,
-            None => self.other(memory, address),
-        }
+    pub(super) fn word(&self, memory: u8, address: u64) -> Option<u64> {
+        self.words[usize::from(memory) % NEAR_MEMORIES].get(address as usize).copied()
     }
 
+    /// Writes a cell of a small memory of bytes. Returns whether there is one.
     #[inline(always)]
-    pub(super) fn set_byte(&mut self, memory: u8, address: u64, value: u64) {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.bytes[memory].get_mut(address as usize) {
-            Some(byte) => *byte = value as u8,
-            None => self.set_other(memory, address, value),
-        }
+    pub(super) fn set_byte(&mut self, memory: u8, address: u64, value: u64) -> bool {
+        let byte = self.bytes[usize::from(memory) % NEAR_MEMORIES].get_mut(address as usize);
+        byte.map(|byte| *byte = value as u8).is_some()
     }
 
+    /// Writes a cell of a small memory of words. Returns whether there is one.
     #[inline(always)]
-    pub(super) fn set_word(&mut self, memory: u8, address: u64, value: u64) {
-        let memory = usize::from(memory) % NEAR_MEMORIES;
-        match self.words[memory].get_mut(address as usize) {
-            Some(word) => *word = value,
-            None => self.set_other(memory, address, value),
-        }
+    pub(super) fn set_word(&mut self, memory: u8, address: u64, value: u64) -> bool {
+        let word = self.words[usize::from(memory) % NEAR_MEMORIES].get_mut(address as usize);
+        word.map(|word| *word = value).is_some()
     }
 
     /// Whether the page of a cell is open.
-    #[inline(never)]
     pub(super) fn is_open(&self, memory: u8, address: u64) -> bool {
         let at = usize::from(memory);
         match at.checked_sub(NEAR_MEMORIES) {
@@ -89,67 +78,29 @@ impl<'a> Memories<'a> {
         }
     }
 
-    #[inline(never)]
-    fn other(&self, memory: usize, address: u64) -> u64 {
-        match &self.pages[memory] {
-            Some(pages) => u64::from(pages.bytes(address)[0]),
-            None => self.others[memory].as_ref().map_or(0, |memory| memory.get(address)),
-        }
-    }
-
-    #[inline(never)]
-    fn set_other(&mut self, memory: usize, address: u64, value: u64) {
-        if let Some(pages) = &mut self.pages[memory] {
-            pages.bytes_mut(address)[0] = value as u8;
-        } else if let Some(memory) = &mut self.others[memory] {
-            memory.set(address, value);
-        }
-    }
-
-    /// Reads adjacent cells of a memory of bytes, whose addresses wrap at the mask.
-    ///
-    /// Reads no more bytes than asked for, if the host can do that: if one of the others has just been written, the
-    /// read would have to wait for the write.
+    /// Reads adjacent cells of a small memory of bytes, whose addresses wrap at the mask.
     #[inline(always)]
-    pub(super) fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+    pub(super) fn wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> Option<u64> {
         let (at, count) = (address as usize, shape.count());
         let inside = address + count as u64 <= mask + 1;
-        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).filter(|_| inside).unwrap_or_default();
-        let spare = 64 - 8 * count as u32;
-        let value = match count {
-            2 => bytes.first_chunk().map(|bytes| u64::from(u16::from_le_bytes(*bytes))),
-            4 => bytes.first_chunk().map(|bytes| u64::from(u32::from_le_bytes(*bytes))),
-            // Enough bytes follow the last cell.
-            _ => bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes) << spare >> spare),
-        };
-        match value {
-            Some(value) if shape.is_big() => value.swap_bytes() >> spare,
-            Some(value) => value,
-            None => self.wide_in_page(memory, address, mask, shape),
-        }
+        let bytes = self.bytes[usize::from(memory) % NEAR_MEMORIES].get(at..).filter(|_| inside)?;
+        word(bytes, shape)
     }
 
-    /// Reads adjacent cells of a large memory, mostly in one page.
-    #[inline(never)]
-    fn wide_in_page(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
-        let (at, count) = (usize::from(memory) % NEAR_MEMORIES, shape.count());
-        let in_page = within_page(address) + count <= PAGE as usize;
-        let Some(pages) = self.pages[at].as_ref().filter(|_| in_page) else {
-            return self.wide_otherwise(memory, address, mask, shape);
-        };
-        let (bytes, spare) = (pages.bytes(address), 64 - 8 * count as u32);
-        // As above: no more bytes than asked for.
-        let value = match *bytes {
-            [a, b, ..] if count == 2 => u64::from(u16::from_le_bytes([a, b])),
-            [a, b, c, d, ..] if count == 4 => u64::from(u32::from_le_bytes([a, b, c, d])),
-            all => u64::from_le_bytes(all) << spare >> spare,
-        };
-        if shape.is_big() { value.swap_bytes() >> spare } else { value }
+    /// Returns the pages of a large memory of bytes.
+    #[inline(always)]
+    pub(super) fn paged(&mut self, memory: u8) -> Option<&mut Paged<'a>> {
+        self.pages.get_mut(usize::from(memory))?.as_mut()
     }
 
-    /// Reads adjacent cells that are not in one page of a table: those of a memory whose pages are found by number, or
-    /// of two pages.
-    fn wide_otherwise(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
+    /// Returns the pages of a large memory of bytes, if this many cells from an address on are in one of them.
+    #[inline(always)]
+    pub(super) fn paged_together(&mut self, memory: u8, address: u64, count: usize) -> Option<&mut Paged<'a>> {
+        self.paged(memory).filter(|_| within_page(address) + count <= PAGE as usize)
+    }
+
+    /// Reads adjacent cells of any near memory of bytes.
+    pub(super) fn any_wide(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_ref();
         match other.and_then(|other| other.rest_of_page(address)?.get(..shape.count())) {
             Some(bytes) if shape.is_big() => bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
@@ -161,63 +112,45 @@ impl<'a> Memories<'a> {
     #[inline(never)]
     fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let count = shape.count() as u64;
-        let cell = |at: u64| self.byte(memory, address.wrapping_add(at) & mask);
+        let cell = |at: u64| self.any(memory, address.wrapping_add(at) & mask);
         (0..count).fold(0, |all, at| all << 8 | cell(if shape.is_big() { at } else { count - 1 - at }))
     }
 
-    /// Writes adjacent cells of a memory of bytes, whose addresses wrap at the mask.
+    /// Writes adjacent cells of a small memory of bytes, whose addresses wrap at the mask. Returns whether there are
+    /// such cells.
     #[inline(always)]
-    pub(super) fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
+    pub(super) fn set_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) -> bool {
         let (at, count) = (address as usize, shape.count());
-        let value = if shape.is_big() { (value << (64 - 8 * count as u32)).swap_bytes() } else { value };
         let inside = address + count as u64 <= mask + 1;
         let bytes = &mut self.bytes[usize::from(memory) % NEAR_MEMORIES];
-        let parts = value.to_le_bytes();
-        match bytes.get_mut(at..at + count).filter(|_| inside) {
-            // All at once, so that reading both or all four need not wait for several writes.
-            Some([low, high]) => [*low, *high] = (value as u16).to_le_bytes(),
-            Some([a, b, c, d]) => [*a, *b, *c, *d] = (value as u32).to_le_bytes(),
-            Some(bytes) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part),
-            None => self.set_in_page(memory, address, mask, &parts[..count]),
-        }
+        let bytes = bytes.get_mut(at..at + count).filter(|_| inside);
+        bytes.map(|bytes| set_word(bytes, shape, value)).is_some()
     }
 
-    /// Writes adjacent cells of a large memory, mostly in one page.
-    #[inline(never)]
-    fn set_in_page(&mut self, memory: u8, address: u64, mask: u64, parts: &[u8]) {
-        let (at, in_page) = (usize::from(memory) % NEAR_MEMORIES, within_page(address) + parts.len() <= PAGE as usize);
-        let bytes = match (&mut self.pages[at], &mut self.others[at]) {
-            (Some(pages), _) if in_page => Some(pages.bytes_mut(address)),
-            (None, Some(other)) if in_page => other.rest_of_page_mut(address),
-            _ => None,
-        };
-        match (bytes, parts) {
-            // All at once, as above.
-            (Some([a, b, c, d, ..]), [w, x, y, z]) => [*a, *b, *c, *d] = [*w, *x, *y, *z],
-            (Some([a, b, ..]), [x, y]) => [*a, *b] = [*x, *y],
-            (Some(bytes), parts) => bytes.iter_mut().zip(parts).for_each(|(byte, part)| *byte = *part),
-            (None, _) => {
-                for (part, at) in parts.iter().zip(0..) {
-                    self.set_byte(memory, address.wrapping_add(at) & mask, u64::from(*part));
+    /// Writes adjacent cells of any near memory of bytes.
+    pub(super) fn set_any_wide(&mut self, memory: u8, address: u64, mask: u64, shape: Shape, value: u64) {
+        let (parts, count) = (parts(value, shape), shape.count());
+        let other = self.others[usize::from(memory) % NEAR_MEMORIES].as_mut();
+        match other.and_then(|other| other.rest_of_page_mut(address)?.get_mut(..count)) {
+            Some(bytes) => bytes.copy_from_slice(&parts[..count]),
+            None => {
+                for (part, at) in parts[..count].iter().zip(0..) {
+                    self.set_any(memory, address.wrapping_add(at) & mask, u64::from(*part));
                 }
             }
         }
     }
 
-    /// Reads a cell of a far memory.
-    #[inline(always)]
-    pub(super) fn far(&self, memory: u8, address: u64) -> u64 {
-        self.far[usize::from(memory) - NEAR_MEMORIES].get(address)
-    }
-
     /// Reads a cell of any memory.
-    #[inline(never)]
     pub(super) fn any(&self, memory: u8, address: u64) -> u64 {
         let at = usize::from(memory);
-        match at.checked_sub(NEAR_MEMORIES) {
-            Some(far) => self.far[far].get(address),
-            None if !self.words[at].is_empty() => self.word(memory, address),
-            None => self.byte(memory, address),
+        if let Some(Some(pages)) = self.pages.get(at) {
+            return u64::from(pages.bytes(address)[0]);
+        }
+        match (at.checked_sub(NEAR_MEMORIES), self.others.get(at)) {
+            (Some(far), _) => self.far[far].get(address),
+            (None, Some(Some(other))) => other.get(address),
+            _ => self.byte(memory, address).or_else(|| self.word(memory, address)).unwrap_or(0),
         }
     }
 
@@ -233,13 +166,54 @@ impl<'a> Memories<'a> {
     }
 
     /// Writes a cell of any memory.
-    #[inline(never)]
     pub(super) fn set_any(&mut self, memory: u8, address: u64, value: u64) {
         let at = usize::from(memory);
-        match at.checked_sub(NEAR_MEMORIES) {
-            Some(far) => self.far[far].set(address, value),
-            None if !self.words[at].is_empty() => self.set_word(memory, address, value),
-            None => self.set_byte(memory, address, value),
+        if let Some(Some(pages)) = self.pages.get_mut(at) {
+            pages.bytes_mut(address)[0] = value as u8;
+            return;
         }
+        match (at.checked_sub(NEAR_MEMORIES), self.others.get_mut(at)) {
+            (Some(far), _) => self.far[far].set(address, value),
+            (None, Some(Some(other))) => other.set(address, value),
+            _ => {
+                let _ = self.set_byte(memory, address, value) || self.set_word(memory, address, value);
+            }
+        }
+    }
+}
+
+/// Reads the value that cells hold, of which enough follow.
+///
+/// Reads no more bytes than asked for, if the host can do that: if one of the others has just been written, the read
+/// would have to wait for the write.
+#[inline(always)]
+pub(super) fn word(bytes: &[u8], shape: Shape) -> Option<u64> {
+    let spare = 64 - 8 * shape.count() as u32;
+    let value = match shape.count() {
+        2 => u64::from(u16::from_le_bytes(*bytes.first_chunk()?)),
+        4 => u64::from(u32::from_le_bytes(*bytes.first_chunk()?)),
+        _ => u64::from_le_bytes(*bytes.first_chunk()?) << spare >> spare,
+    };
+    Some(if shape.is_big() { value.swap_bytes() >> spare } else { value })
+}
+
+/// Writes a value into cells.
+#[inline(always)]
+pub(super) fn set_word(bytes: &mut [u8], shape: Shape, value: u64) {
+    let parts = parts(value, shape);
+    match (bytes, shape.count()) {
+        // All at once, so that reading both or all four need not wait for several writes.
+        ([a, b, ..], 2) => [*a, *b] = [parts[0], parts[1]],
+        ([a, b, c, d, ..], 4) => [*a, *b, *c, *d] = [parts[0], parts[1], parts[2], parts[3]],
+        (bytes, count) => bytes.iter_mut().zip(parts).take(count).for_each(|(byte, part)| *byte = part),
+    }
+}
+
+/// Returns the parts of a value for adjacent cells, the one for the first cell first.
+#[inline(always)]
+fn parts(value: u64, shape: Shape) -> [u8; 8] {
+    match shape.is_big() {
+        true => (value << (64 - 8 * shape.count() as u32)).to_be_bytes(),
+        false => value.to_le_bytes(),
     }
 }

@@ -1,6 +1,8 @@
 //! The operations that the fast interpreter executes. Their operands are *slots*: first
 //! the registers, then values of the running block, then constants.
 
+use std::ops::{Index, IndexMut};
+
 use lathe_isa::model::Order;
 use lathe_isa::operators::{BinaryOperator, UnaryOperator};
 
@@ -9,6 +11,26 @@ pub(super) type Slot = u8;
 
 /// How many slots there are.
 pub(super) const SLOTS: usize = 1 << Slot::BITS;
+
+/// What the slots hold.
+#[derive(Clone, Debug)]
+pub(super) struct Slots(pub(super) [u64; SLOTS]);
+
+impl Index<Slot> for Slots {
+    type Output = u64;
+
+    #[inline(always)]
+    fn index(&self, slot: Slot) -> &u64 {
+        &self.0[usize::from(slot)]
+    }
+}
+
+impl IndexMut<Slot> for Slots {
+    #[inline(always)]
+    fn index_mut(&mut self, slot: Slot) -> &mut u64 {
+        &mut self.0[usize::from(slot)]
+    }
+}
 
 /// How many registers have a slot of their own; the others stay in the state.
 pub(super) const REGISTERS: usize = SLOTS / 2;
@@ -224,10 +246,6 @@ pub(super) enum Code {
     Jump,
     /// `into` instructions were done; the one at the address `extra` must be interpreted.
     Interpret,
-    /// The entry is an instruction that must be interpreted.
-    InterpretEntry,
-    /// Decodes the entry first.
-    Decode,
     /// [Pairs](super::pairs): this operation and the next one. A second operation that takes the result of the first
     /// directly has it as its `x`.
     AddThenSlice,

@@ -77,7 +77,7 @@ fn agree(isa: &Arc<Isa>, program: &[u64], sp: u64, limits: std::ops::Range<u64>)
 }
 
 fn has(fast: &Fast, code: Code) -> bool {
-    fast.ops.iter().any(|op| op.code == code)
+    fast.ops.iter().any(|ready| ready.op.code == code)
 }
 
 /// Executes `inc` and `nop` in turn, and what follows.
@@ -328,8 +328,8 @@ instructions {
                 run(&mut Interpreter::new(&isa)) == run(&mut fast),
                 "{input} bytes, limit {limit}, open: {is_open}"
             );
-            let asked = fast.ops.iter().filter(|op| op.code == Code::DeviceRead).count();
-            let told = fast.ops.iter().filter(|op| op.code == Code::DeviceWrite).count();
+            let asked = fast.ops.iter().filter(|ready| ready.op.code == Code::DeviceRead).count();
+            let told = fast.ops.iter().filter(|ready| ready.op.code == Code::DeviceWrite).count();
             assert!(asked >= 3 && told >= 3 || input < 4, "{asked} {told}");
         }
     }

@@ -5,10 +5,11 @@ use lathe_base::numbers::ByNumber;
 use lathe_values::Graph;
 use lathe_vm::state::State;
 
+use super::Fast;
 use super::block::build_from;
+use super::flow::Beginning;
 use super::lower::lower;
 use super::ops::{Code, EntryId, Op};
-use super::{Fast, INTERPRET};
 
 /// How many contents are remembered for one address. Beyond that all are forgotten, which costs only time.
 const CONTENTS: usize = 1 << 10;
@@ -23,7 +24,7 @@ pub(super) struct Volatile {
     /// What is known about each content: what the cells hold, as many as the longest instruction has.
     contents: ByNumber<u64, Content>,
     /// A cache of contents executed lately, found without a search.
-    recent: [Recent; RECENT],
+    recent: [Option<Recent>; RECENT],
     /// The content that was executed last, and how often in a row.
     last: u64,
     quiet: u32,
@@ -31,11 +32,11 @@ pub(super) struct Volatile {
     patience: u32,
 }
 
-/// The operations of a content; none if they are for no instruction.
-#[derive(Clone, Copy, Debug, Default)]
+/// The operations of a content, and the most instructions that they are for.
+#[derive(Clone, Copy, Debug)]
 struct Recent {
     content: u64,
-    start: u32,
+    start: Beginning,
     count: u32,
 }
 
@@ -45,13 +46,13 @@ enum Content {
     /// It has been executed this often. It is interpreted, because many contents never come back.
     Cold(u8),
     /// Where its operations begin, and the most instructions that they are for: this one and those that follow.
-    Lowered(u32, u32),
+    Lowered(Beginning, u32),
 }
 
 /// What to do with a volatile instruction.
 pub(super) enum Found {
     /// Where its operations begin, and the most instructions that they are for.
-    Start(u32, u32),
+    Start(Beginning, u32),
     /// There are no operations for this content.
     Unknown,
     /// It has not changed for a long time.
@@ -65,7 +66,7 @@ impl Volatile {
         self.quiet = if content == self.last { self.quiet + 1 } else { 0 };
         self.last = content;
         match self.recent[place(content)] {
-            Recent { content: known, start, count } if known == content && count > 0 && self.quiet < self.patience => {
+            Some(Recent { content: known, start, count }) if known == content && self.quiet < self.patience => {
                 Found::Start(start, count)
             }
             _ => self.find_among_all(content),
@@ -80,7 +81,7 @@ impl Volatile {
                 Found::Settled
             }
             Some(Content::Lowered(start, count)) => {
-                self.recent[place(content)] = Recent { content, start: *start, count: *count };
+                self.recent[place(content)] = Some(Recent { content, start: *start, count: *count });
                 Found::Start(*start, *count)
             }
             Some(Content::Cold(_)) | None => Found::Unknown,
@@ -124,7 +125,7 @@ impl Fast {
     pub fn contents(&self, pc: u64) -> Vec<u64> {
         let volatile = self.volatiles.iter().find(|volatile| volatile.pc == pc).filter(|_| self.is_volatile(pc));
         let all = volatile.into_iter().flat_map(|volatile| &volatile.contents);
-        let lowered = |content: &Content| matches!(content, Content::Lowered(start, _) if *start != INTERPRET);
+        let lowered = |content: &Content| matches!(content, Content::Lowered(start, _) if start.is_lowered());
         let mut contents: Vec<u64> = all.filter(|(_, known)| lowered(known)).map(|(content, _)| *content).collect();
         contents.sort_unstable();
         contents
@@ -138,9 +139,9 @@ impl Fast {
 
     /// Adds the operation that looks up the volatile instruction at an address by its content, if that fits in a word.
     /// Returns where the operations of the instruction begin.
-    pub(super) fn select(&mut self, pc: u64) -> u32 {
+    pub(super) fn select(&mut self, pc: u64) -> Beginning {
         if !self.contents_fit(pc) {
-            return INTERPRET;
+            return Beginning::INTERPRET;
         }
         let next = self.volatiles.len() as u64;
         let known = self.volatiles.iter().zip(0..).find(|(volatile, _)| volatile.pc == pc).map(|(_, at)| at);
@@ -152,8 +153,7 @@ impl Fast {
         }
         self.volatiles[extra as usize].patience = patience;
         let (z, y) = (self.isa.pc.memory.index() as u8, self.longest as u8);
-        self.ops.push(Op { y, z, extra, ..Op::new(Code::Select) });
-        self.ops.len() as u32 - 1
+        Beginning::add(&mut self.ops, &[Op { y, z, extra, ..Op::new(Code::Select) }])
     }
 
     /// Lowers the current content of a volatile instruction, if that seems worth it. Returns whether it did.
@@ -171,10 +171,9 @@ impl Fast {
             let block = build_from(self, state, self.decode(state, pc), pc, most, &[], Graph::default())?;
             Some((self.with_constants(|fast, constants| lower(&fast.isa.clone(), &block, fast, constants))?, block))
         });
-        let (mut start, mut count) = (INTERPRET, 1);
+        let (mut start, mut count) = (Beginning::INTERPRET, 1);
         if let Some((ops, block)) = lowered {
-            (start, count) = (self.ops.len() as u32, block.steps.len() as u32);
-            self.ops.extend(ops);
+            (start, count) = (Beginning::add(&mut self.ops, &ops), block.steps.len() as u32);
             for (position, (pc, decoded)) in block.decoded.iter().enumerate().skip(1) {
                 self.watch_in_block(state, *pc, decoded, (entry, position as u32));
             }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use lathe_base::Width;
 use lathe_vm::state::State;
 
+use super::Fast;
 use super::decode::{Lowerable, Reading, cell_of};
+use super::flow::Beginning;
 use super::ops::EntryId;
 use super::volatile::Volatile;
-use super::{DECODE, Fast};
 
 /// An instruction that has been decoded.
 #[derive(Clone, Debug)]
@@ -221,7 +222,7 @@ impl Fast {
     /// Forgets a block, which is decoded again when it is reached.
     pub(super) fn forget_block(&mut self, block: EntryId) {
         let entry = &mut self.entries[block as usize];
-        (entry.start, entry.count) = (DECODE, 1);
+        (entry.start, entry.count) = (Beginning::DECODE, 1);
         let pc = entry.pc;
         self.volatiles.iter_mut().filter(|volatile| volatile.pc == pc).for_each(Volatile::forget);
     }

@@ -154,6 +154,7 @@ impl<T: Copy + Default> OwnPages<T> {
     }
 
     /// Creates a page, and returns where it is.
+    #[cold]
     fn create(&mut self, number: u64) -> u32 {
         let slot = self.free.pop().unwrap_or(self.pages.len() as u32);
         match self.pages.get_mut(slot as usize) {
@@ -375,33 +376,51 @@ impl<T: Copy + Default> Pages<T> {
 }
 
 /// A large memory of bytes, as an engine accesses it cell by cell. It panics if an address is outside of the memory.
-pub struct Paged<'m>(&'m mut Pages<u8>);
+pub struct Paged<'m> {
+    cells: PagedCells<'m>,
+    is_open: &'m [u8],
+}
+
+enum PagedCells<'m> {
+    Own(&'m mut OwnPages<u8>),
+    Lent(&'m mut [u8]),
+}
 
 impl<'m> Paged<'m> {
     pub(crate) fn new(pages: &'m mut Pages<u8>) -> Self {
-        Paged(pages)
+        let Tabled { cells, is_open } = &mut pages.store;
+        let cells = match cells {
+            Cells::Own(pages) => PagedCells::Own(pages),
+            Cells::Lent(storage) => PagedCells::Lent(storage.cells_mut()),
+        };
+        Paged { cells, is_open }
     }
 
     /// Whether the page of an address is open.
     #[inline]
     pub fn is_open(&self, address: u64) -> bool {
-        self.0.is_open(address)
+        self.is_open[(address >> PAGE_BITS) as usize] == OPEN
     }
 
     /// Returns the bytes from an address on. Only those up to the end of the page are cells.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&self, address: u64) -> &[u8; SPARE] {
-        let bytes = match &self.0.store.cells {
-            Cells::Own(pages) => &pages.page(address >> PAGE_BITS)[within_page(address)..],
-            Cells::Lent(storage) => &storage.cells()[address as usize..],
+        let bytes = match &self.cells {
+            PagedCells::Own(pages) => &pages.page(address >> PAGE_BITS)[within_page(address)..],
+            PagedCells::Lent(cells) => &cells[address as usize..],
         };
         bytes.first_chunk().expect("spare cells follow the last cell")
     }
 
-    /// Returns the bytes from an address to the end of its page, to be written. Opens the page.
-    #[inline]
-    pub fn bytes_mut(&mut self, address: u64) -> &mut [u8] {
-        self.0.rest_of_page_mut(address)
+    /// Returns the bytes from an address on, to be written up to the end of the page, which must be open.
+    #[inline(always)]
+    pub fn bytes_mut(&mut self, address: u64) -> &mut [u8; SPARE] {
+        debug_assert!(self.is_open(address), "{address:#x}");
+        let bytes = match &mut self.cells {
+            PagedCells::Own(pages) => &mut pages.page_mut(address >> PAGE_BITS)[within_page(address)..],
+            PagedCells::Lent(cells) => &mut cells[address as usize..],
+        };
+        bytes.first_chunk_mut().expect("spare cells follow the last cell")
     }
 }
 

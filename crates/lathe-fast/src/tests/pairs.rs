@@ -69,7 +69,7 @@ fn pairs_do_what_their_operations_do() {
     let mut missing = Vec::new();
     for (program, sp, pairs) in PROGRAMS {
         let fast = agree(&isa, program, *sp, 17..120);
-        let found: Vec<Code> = fast.ops.iter().map(|op| op.code).collect();
+        let found: Vec<Code> = fast.ops.iter().map(|ready| ready.op.code).collect();
         if !pairs.iter().all(|pair| found.contains(pair)) {
             missing.push((program, pairs, found));
         }
@@ -86,6 +86,6 @@ fn what_was_read_is_compared_at_once() {
     for (opcode, pair) in [(0x0E, Code::LoadWideThenLeaveIfNumber), (0x0F, Code::AddNumberThenLeaveIfNumber)] {
         // The second one jumps to itself.
         let fast = agree(&isa, &[opcode, opcode], 0x8000, 17..20);
-        assert!(fast.ops.iter().any(|op| op.code == pair), "{pair:?}: {:?}", fast.ops);
+        assert!(fast.ops.iter().any(|ready| ready.op.code == pair), "{pair:?}: {:?}", fast.ops);
     }
 }
