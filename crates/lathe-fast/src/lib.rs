@@ -201,6 +201,17 @@ pub enum Heat {
     Never,
 }
 
+/// Whether an address is hot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warmth {
+    /// It is.
+    Hot,
+    /// It will be, after more visits.
+    Warming,
+    /// Practically never.
+    Never,
+}
+
 impl Fast {
     /// Runs of at most this many steps go to the reference interpreter: checking whether all decoded instructions are
     /// still there would take longer.
@@ -314,20 +325,18 @@ impl Fast {
         }
     }
 
-    /// Counts visits of another engine to an address. Returns whether the address is hot now.
-    pub fn warm(&mut self, pc: u64, times: u32) -> bool {
+    /// Counts visits of another engine to an address.
+    pub fn warm(&mut self, pc: u64, times: u32) -> Warmth {
         let id = self.entry(pc);
         let entry = &mut self.entries[id as usize];
-        let distance = entry.hot_at.wrapping_sub(entry.visits).saturating_sub(times);
+        let missing = entry.hot_at.wrapping_sub(entry.visits);
+        let distance = missing.saturating_sub(times);
         entry.hot_at = entry.visits.wrapping_add(distance.max(1));
-        distance == 0
-    }
-
-    /// Whether enough visits would make an address hot.
-    pub fn may_become_hot(&self, pc: u64) -> bool {
-        let id = self.by_address.get(&pc);
-        let entry = id.map(|id| &self.entries[*id as usize]);
-        entry.is_none_or(|entry| entry.hot_at.wrapping_sub(entry.visits) <= u32::MAX / 2)
+        match distance {
+            0 => Warmth::Hot,
+            _ if missing <= u32::MAX / 2 => Warmth::Warming,
+            _ => Warmth::Never,
+        }
     }
 
     /// Estimates how often the instruction at an address has been executed since its block was lowered, from the visits

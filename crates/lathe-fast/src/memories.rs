@@ -22,8 +22,8 @@ impl<'a> Memories<'a> {
     /// open: for the code memory, of the marks, which say that too; for others, of the memory itself.
     pub(super) fn new(memories: &'a mut [Memory], code: MemoryId) -> Memories<'a> {
         let (near, far) = memories.split_at_mut(memories.len().min(NEAR_MEMORIES));
-        let (bytes, words, pages, others) = Default::default();
-        let mut all = Memories { bytes, words, pages, others, far };
+        let (pages, others) = ([const { None }; NEAR_MEMORIES], [const { None }; NEAR_MEMORIES]);
+        let mut all = Memories { bytes: Default::default(), words: Default::default(), pages, others, far };
         for (memory, at) in near.iter_mut().zip(0..) {
             let is_asked = code.index() != at && memory.is_paged();
             if !is_asked && memory.padded_bytes_mut().is_some() {

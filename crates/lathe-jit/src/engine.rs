@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lathe_fast::{Fast, Heat, Pause};
+use lathe_fast::{Fast, Heat, Pause, Warmth};
 use lathe_isa::Isa;
 use lathe_isa::model::Memory;
 use lathe_vm::{Devices, Engine, Interpreter, Run, State, Stop, Stops};
@@ -272,17 +272,18 @@ impl Jit {
         if self.regions.has_way_in(pc) {
             return true;
         }
-        let is_hot = self.fast.warm(pc, EXIT);
-        if is_hot {
-            self.prepare(state, pc, Extent::Gap);
+        match (self.fast.warm(pc, EXIT), exit) {
+            (Warmth::Hot, _) => {
+                self.prepare(state, pc, Extent::Gap);
+                self.regions.has_way_in(pc)
+            }
+            (Warmth::Never, Exit::Elsewhere(id)) => {
+                self.give_up_if_worthless(*id);
+                false
+            }
+            // A region is not to blame for leading to code that has yet to be compiled.
+            _ => false,
         }
-        // A region is not to blame for leading to code that has yet to be compiled.
-        if let Exit::Elsewhere(id) = *exit
-            && !self.fast.may_become_hot(pc)
-        {
-            self.give_up_if_worthless(id);
-        }
-        is_hot && self.regions.has_way_in(pc)
     }
 
     /// Interprets the instruction at which compiled code was left.

@@ -49,7 +49,8 @@ pub(crate) enum Exit {
 impl Jit {
     /// Whether this host has room for all cells and permits, without which compiled code cannot be entered.
     pub(crate) fn has_room(&self, state: &mut State) -> bool {
-        bases(&self.isa, state).is_some() && marks(&self.isa, self.fast.marks()).is_some()
+        let are_there = memories(&self.isa).all(|id| base(&self.isa, state, id).is_some());
+        are_there && marks(&self.isa, self.fast.marks()).is_some()
     }
 
     /// Moves memories between guard pages where the host has them, and makes room for permits. Memories that do not fit
@@ -71,14 +72,18 @@ impl Jit {
     pub(crate) fn enter(&mut self, state: &mut State, left: u64, run: &mut Run) -> Option<Exit> {
         let mut place = self.place(state, left)?;
         let Marks { marks, rows, permits } = marks(&self.isa, self.fast.marks())?;
-        let memories = bases(&self.isa, state)?;
-        let opened = opened(&self.isa, state)?;
+        let mut bases = [null_mut(); limits::MEMORIES];
+        let mut opened = [null(); limits::MEMORIES];
+        for id in memories(&self.isa) {
+            bases[id.index()] = base(&self.isa, state, id)?;
+            opened[id.index()] = state.memory(id).open_pages_pointer(self.isa.memory(id))?;
+        }
         let mut context = Context {
             registers: state.registers_mut().as_mut_ptr(),
             marks,
             rows,
             permits,
-            memories: memories.as_ptr(),
+            memories: bases.as_ptr(),
             opened: opened.as_ptr(),
             fuel: 0,
             cycles: 0,
@@ -187,30 +192,14 @@ impl Jit {
     }
 }
 
-/// One pointer for each memory that a machine can have.
-type Pointers = [*mut u8; limits::MEMORIES];
-
-/// Returns the first cell of each memory, or the table of its pages. There is none if a memory is not as the definition
+/// Returns the first cell of a memory, or the table of its pages. There is none if the memory is not as the definition
 /// says, or is in pages although this host has room for it in one piece.
-fn bases(isa: &Isa, state: &mut State) -> Option<Pointers> {
-    let mut bases = [null_mut(); limits::MEMORIES];
-    for id in memories(isa) {
-        let (memory, described) = (state.memory_mut(id), isa.memory(id));
-        bases[id.index()] = match described.is_large() && !LARGE_IN_ONE_PIECE {
-            true => memory.page_table_pointer(described)?.cast_mut().cast(),
-            false => memory.cells_pointer(described)?,
-        };
+fn base(isa: &Isa, state: &mut State, id: MemoryId) -> Option<*mut u8> {
+    let (memory, described) = (state.memory_mut(id), isa.memory(id));
+    match described.is_large() && !LARGE_IN_ONE_PIECE {
+        true => Some(memory.page_table_pointer(described)?.cast_mut().cast()),
+        false => memory.cells_pointer(described),
     }
-    Some(bases)
-}
-
-/// Returns the table of open pages of each large memory, null for the others.
-fn opened(isa: &Isa, state: &State) -> Option<[*const u8; limits::MEMORIES]> {
-    let mut tables = [null(); limits::MEMORIES];
-    for id in memories(isa) {
-        tables[id.index()] = state.memory(id).open_pages_pointer(isa.memory(id))?;
-    }
-    Some(tables)
 }
 
 /// What compiled code examines before it stores; see [`Context`].

@@ -240,8 +240,8 @@ impl Regions {
 
     fn forget_close(&mut self, pc: u64) {
         self.links.forget(pc);
-        if let Some(close) = close(&mut self.close, pc) {
-            *close = None;
+        if let Some(at) = close_at(&self.close, pc) {
+            self.close[at] = None;
         }
     }
 
@@ -313,16 +313,18 @@ impl Regions {
 
     /// Whether compiled code can be entered at an address.
     pub(crate) fn has_way_in(&self, pc: u64) -> bool {
-        self.ways_in.contains_key(&pc)
+        let lately = close_at(&self.close, pc).and_then(|at| self.close[at]);
+        lately.is_some_and(|(at, _)| at == pc) || self.ways_in.contains_key(&pc)
     }
 
     /// Returns the region and block to enter at an address.
     pub(crate) fn way_in(&mut self, pc: u64) -> Option<WayIn> {
-        match close(&mut self.close, pc)? {
-            Some((at, way)) if *at == pc => Some(*way),
-            other => {
+        let place = close_at(&self.close, pc)?;
+        match self.close[place] {
+            Some((at, way)) if at == pc => Some(way),
+            _ => {
                 let way = *self.ways_in.get(&pc)?;
-                *other = Some((pc, way));
+                self.close[place] = Some((pc, way));
                 Some(way)
             }
         }
@@ -331,8 +333,7 @@ impl Regions {
 
 /// Returns the place of an address in the cache, whose size is a power of two. On some machines the lowest bits of an
 /// address are always the same, so it is hashed.
-fn close<T>(places: &mut [T], pc: u64) -> Option<&mut T> {
+fn close_at<T>(places: &[T], pc: u64) -> Option<usize> {
     let mask = places.len().checked_sub(1)?;
-    let at = (pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> u32::BITS) as usize & mask;
-    places.get_mut(at)
+    Some((pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> u32::BITS) as usize & mask)
 }
