@@ -350,12 +350,12 @@ fn store_anywhere<'a>(ops: &'a [Ready], slots: &mut Slots, work: &mut Work<'a>) 
     go_on(ops, slots, work)
 }
 
-/// Stores in a cell of a large code memory unless it is marked.
+/// Stores in a cell of a large code memory unless it is marked. Another engine may have moved it into one piece.
 #[inline(never)]
 fn store_unmarked_otherwise<'a>(ops: &'a [Ready], slots: &mut Slots, work: &mut Work<'a>) -> Flow<'a> {
     match work.marks.is_marked(work.address) {
         true => leave(ops, slots, work),
-        false => store_otherwise(ops, slots, work),
+        false => store_byte::<false>(ops, slots, work, work.address),
     }
 }
 
@@ -366,6 +366,9 @@ fn store_wide_otherwise<'a>(ops: &'a [Ready], slots: &mut Slots, work: &mut Work
     let shape = Shape(u16::from(op.into));
     if work.marks.is_any_marked(work.address, shape.count() as u64) {
         return leave(ops, slots, work);
+    }
+    if work.memories.set_wide(op.z, work.address, op.extra >> 32, shape, slots[op.y]) {
+        return go_on(ops, slots, work);
     }
     match work.memories.paged_together(op.z, work.address, shape.count()) {
         Some(pages) => set_word(pages.bytes_mut(work.address), shape, slots[op.y]),
