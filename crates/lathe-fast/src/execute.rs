@@ -128,6 +128,10 @@ fn at<'a>(
     execute(ops, slots, work)
 }
 
+/// The cells of a small memory are bytes or words.
+const BYTES: bool = false;
+const WORDS: bool = true;
+
 /// Returns the memory that an operation accesses. Most access the first one, and need not look for it.
 #[inline(always)]
 fn memory<const FIRST: bool>(op: &Op) -> u8 {
@@ -141,32 +145,19 @@ fn has_marks(work: &Work, address: u64, count: usize, among: u64) -> Option<bool
     Some(u64::from_le_bytes(*marks) << (64 - 8 * count as u32) & among != 0)
 }
 
-/// Loads a cell of a memory of bytes.
+/// Loads a cell of a memory of bytes, or of words.
 #[inline(always)]
-fn load_byte<'a, const FIRST: bool>(
+fn load<'a, const FIRST: bool, const OF_WORDS: bool>(
     ops: &'a [Ready],
     slots: &mut Slots,
     work: &mut Work<'a>,
     address: u64,
 ) -> Flow<'a> {
     let [Ready { op, .. }, ..] = ops else { return PAUSED };
-    match work.memories.byte(memory::<FIRST>(op), address) {
-        Some(byte) => put(ops, byte, slots, work),
-        None => at(address, load_otherwise, ops, slots, work),
-    }
-}
-
-/// Loads a cell of a memory of words.
-#[inline(always)]
-fn load_word<'a, const FIRST: bool>(
-    ops: &'a [Ready],
-    slots: &mut Slots,
-    work: &mut Work<'a>,
-    address: u64,
-) -> Flow<'a> {
-    let [Ready { op, .. }, ..] = ops else { return PAUSED };
-    match work.memories.word(memory::<FIRST>(op), address) {
-        Some(word) => put(ops, word, slots, work),
+    let memory = memory::<FIRST>(op);
+    let cell = if OF_WORDS { work.memories.word(memory, address) } else { work.memories.byte(memory, address) };
+    match cell {
+        Some(cell) => put(ops, cell, slots, work),
         None => at(address, load_otherwise, ops, slots, work),
     }
 }
@@ -192,61 +183,36 @@ fn wide<const FIRST: bool>(op: &Op, work: &Work, address: u64) -> Option<u64> {
     work.memories.wide(memory::<FIRST>(op), address, op.extra >> 32, Shape(op.exit))
 }
 
-/// Stores in a cell of a memory of bytes.
+/// Stores in a cell of a memory of bytes, or of words.
 #[inline(always)]
-fn store_byte<'a, const FIRST: bool>(
+fn store<'a, const FIRST: bool, const OF_WORDS: bool>(
     ops: &'a [Ready],
     slots: &mut Slots,
     work: &mut Work<'a>,
     address: u64,
 ) -> Flow<'a> {
     let [Ready { op, .. }, ..] = ops else { return PAUSED };
-    match work.memories.set_byte(memory::<FIRST>(op), address, slots[op.y]) {
+    let (memory, value) = (memory::<FIRST>(op), slots[op.y]);
+    let is_there = match OF_WORDS {
+        true => work.memories.set_word(memory, address, value),
+        false => work.memories.set_byte(memory, address, value),
+    };
+    match is_there {
         true => go_on(ops, slots, work),
         false => at(address, store_otherwise, ops, slots, work),
     }
 }
 
-/// Stores in a cell of a memory of words.
+/// Stores in a code cell unless it is marked.
 #[inline(always)]
-fn store_word<'a, const FIRST: bool>(
-    ops: &'a [Ready],
-    slots: &mut Slots,
-    work: &mut Work<'a>,
-    address: u64,
-) -> Flow<'a> {
-    let [Ready { op, .. }, ..] = ops else { return PAUSED };
-    match work.memories.set_word(memory::<FIRST>(op), address, slots[op.y]) {
-        true => go_on(ops, slots, work),
-        false => at(address, store_otherwise, ops, slots, work),
-    }
-}
-
-/// Stores in a cell of a code memory of bytes unless it is marked.
-#[inline(always)]
-fn store_byte_unmarked<'a, const FIRST: bool>(
+fn store_unmarked<'a, const FIRST: bool, const OF_WORDS: bool>(
     ops: &'a [Ready],
     slots: &mut Slots,
     work: &mut Work<'a>,
     address: u64,
 ) -> Flow<'a> {
     match work.flat.get(address as usize) {
-        Some(0) => store_byte::<FIRST>(ops, slots, work, address),
-        Some(_) => leave(ops, slots, work),
-        None => at(address, store_unmarked_otherwise, ops, slots, work),
-    }
-}
-
-/// Stores in a cell of a code memory of words unless it is marked.
-#[inline(always)]
-fn store_word_unmarked<'a, const FIRST: bool>(
-    ops: &'a [Ready],
-    slots: &mut Slots,
-    work: &mut Work<'a>,
-    address: u64,
-) -> Flow<'a> {
-    match work.flat.get(address as usize) {
-        Some(0) => store_word::<FIRST>(ops, slots, work, address),
+        Some(0) => store::<FIRST, OF_WORDS>(ops, slots, work, address),
         Some(_) => leave(ops, slots, work),
         None => at(address, store_unmarked_otherwise, ops, slots, work),
     }
@@ -355,7 +321,7 @@ fn store_anywhere<'a>(ops: &'a [Ready], slots: &mut Slots, work: &mut Work<'a>) 
 fn store_unmarked_otherwise<'a>(ops: &'a [Ready], slots: &mut Slots, work: &mut Work<'a>) -> Flow<'a> {
     match work.marks.is_marked(work.address) {
         true => leave(ops, slots, work),
-        false => store_byte::<false>(ops, slots, work, work.address),
+        false => store::<false, BYTES>(ops, slots, work, work.address),
     }
 }
 
@@ -602,27 +568,27 @@ operations! {
     Code::SignExtend => value!(|op, slots| width(u64::from(op.z)).signed(slots[op.x]) as u64 & op.extra),
     // The condition is mostly a flag or a bit of data, which no host can predict.
     Code::Choose => value!(|op, slots| select_unpredictable(slots[op.z] != 0, slots[op.x], slots[op.y])),
-    Code::Load => at!(load_byte::<FIRST>, |op, slots| slots[op.x]),
-    Code::LoadOffset => at!(load_byte::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
-    Code::LoadJoined => at!(load_byte::<FIRST>, |op, slots| slots[op.x] << (op.extra % 64) | slots[op.y]),
-    Code::LoadWord => at!(load_word::<FIRST>, |op, slots| slots[op.x]),
-    Code::LoadWordOffset => at!(load_word::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
+    Code::Load => at!(load::<FIRST, BYTES>, |op, slots| slots[op.x]),
+    Code::LoadOffset => at!(load::<FIRST, BYTES>, |op, slots| offset(slots[op.x], op.extra)),
+    Code::LoadJoined => at!(load::<FIRST, BYTES>, |op, slots| slots[op.x] << (op.extra % 64) | slots[op.y]),
+    Code::LoadWord => at!(load::<FIRST, WORDS>, |op, slots| slots[op.x]),
+    Code::LoadWordOffset => at!(load::<FIRST, WORDS>, |op, slots| offset(slots[op.x], op.extra)),
     Code::LoadFar => slowly_at!(load_anywhere),
     Code::LoadWide => at!(load_wide::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
-    Code::Store => at!(store_byte::<FIRST>, |op, slots| slots[op.x]),
-    Code::StoreOffset => at!(store_byte::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
-    Code::StoreWord => at!(store_word::<FIRST>, |op, slots| slots[op.x]),
-    Code::StoreWordOffset => at!(store_word::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
+    Code::Store => at!(store::<FIRST, BYTES>, |op, slots| slots[op.x]),
+    Code::StoreOffset => at!(store::<FIRST, BYTES>, |op, slots| offset(slots[op.x], op.extra)),
+    Code::StoreWord => at!(store::<FIRST, WORDS>, |op, slots| slots[op.x]),
+    Code::StoreWordOffset => at!(store::<FIRST, WORDS>, |op, slots| offset(slots[op.x], op.extra)),
     Code::StoreFar => slowly_at!(store_anywhere),
     Code::StoreIf => at_if!(store_anywhere, |op, slots| slots[op.into]),
-    Code::StoreUnmarked => at!(store_byte_unmarked::<FIRST>, |op, slots| slots[op.x]),
-    Code::StoreUnmarkedOffset => at!(store_byte_unmarked::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
+    Code::StoreUnmarked => at!(store_unmarked::<FIRST, BYTES>, |op, slots| slots[op.x]),
+    Code::StoreUnmarkedOffset => at!(store_unmarked::<FIRST, BYTES>, |op, slots| offset(slots[op.x], op.extra)),
     Code::StoreUnmarkedJoined => {
-        at!(store_byte_unmarked::<FIRST>, |op, slots| slots[op.x] << (op.extra % 64) | slots[op.into])
+        at!(store_unmarked::<FIRST, BYTES>, |op, slots| slots[op.x] << (op.extra % 64) | slots[op.into])
     },
     Code::StoreWideUnmarked => at!(store_wide::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
-    Code::StoreWordUnmarked => at!(store_word_unmarked::<FIRST>, |op, slots| slots[op.x]),
-    Code::StoreWordUnmarkedOffset => at!(store_word_unmarked::<FIRST>, |op, slots| offset(slots[op.x], op.extra)),
+    Code::StoreWordUnmarked => at!(store_unmarked::<FIRST, WORDS>, |op, slots| slots[op.x]),
+    Code::StoreWordUnmarkedOffset => at!(store_unmarked::<FIRST, WORDS>, |op, slots| offset(slots[op.x], op.extra)),
     Code::LeaveIf => leave_if!(|op, slots| slots[op.x] != 0),
     Code::LeaveUnless => leave_if!(|op, slots| slots[op.x] == 0),
     Code::LeaveIfEqual => leave_if!(|op, slots| slots[op.x] == slots[op.y]),
@@ -669,7 +635,7 @@ operations! {
         put(ops, slice(op, sum), slots, work)
     }),
     Code::AddNumberThenLoadOffset => pair!(|op, slots| add_number(op, slots), |base, op, ops, work| {
-        load_byte::<FIRST>(ops, slots, work, offset(base, op.extra))
+        load::<FIRST, BYTES>(ops, slots, work, offset(base, op.extra))
     }),
     Code::AddNumberThenMove => pair!(|op, slots| add_number(op, slots), |_, op, ops, work| {
         put(ops, slots[op.x], slots, work)
@@ -715,7 +681,7 @@ operations! {
             return at(address, store_otherwise, ops, slots, work);
         }
         let [Ready { op, .. }, ..] = rest else { return PAUSED };
-        store_byte::<FIRST>(rest, slots, work, add_number(op, slots))
+        store::<FIRST, BYTES>(rest, slots, work, add_number(op, slots))
     },
     Code::StoreUnmarkedOffsetThenStoreOffset => |ops, slots, work| {
         let [Ready { op, .. }, rest @ ..] = ops else { return PAUSED };
@@ -727,6 +693,6 @@ operations! {
             None => return at(address, store_unmarked_otherwise, ops, slots, work),
         }
         let [Ready { op, .. }, ..] = rest else { return PAUSED };
-        store_byte::<FIRST>(rest, slots, work, add_number(op, slots))
+        store::<FIRST, BYTES>(rest, slots, work, add_number(op, slots))
     },
 }

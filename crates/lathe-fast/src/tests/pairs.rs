@@ -9,6 +9,7 @@ const MACHINE: &str = r#"
 machine t "Pairs"
 memory ram  : u16 -> u8 little
 memory data : u8 -> u8
+memory more : u16 -> u8
 pc pc : u16 in ram
 register a, b : u8
 register sp   : u16
@@ -37,6 +38,8 @@ instructions {
   after  | 0x0F     | let l = ram[sp]; let h = ram[sp + 1]; pc = (h ++ l) + 1
   leap   | 0x11     | let l = ram[sp]; let h = ram[sp + 1]; a = b; pc = h ++ l
   jmp M  | 0x10 {M} | pc = M
+  spread | 0x12     | ram[0x100 + u16(b)] = a; more[0x200 + u16(b)] = b
+  take   | 0x13     | b = b + 1; a = more[0x1FF + u16(b)]
 }
 "#;
 
@@ -59,6 +62,8 @@ const PROGRAMS: &[(&[u64], u64, &[Code])] = &[
     (&[0x0D, 0x10, 0, 0], 0xEFE0, &[Code::LoadWideUnmapped]),
     (&[0x0D, 0x10, 0, 0], 0xFFF1, &[Code::LoadWideUnmapped]),
     (&[0x0E], 0x8000, &[Code::LoadWideUnmapped, Code::AddNumberThenMove]),
+    // The second operation accesses another memory than the first one.
+    (&[0x12, 0x13, 0x10, 0, 0], 0, &[Code::StoreUnmarkedOffsetThenStoreOffset, Code::AddNumberThenLoadOffset]),
     (&[0x11], 0x8000, &[Code::LoadWideUnmapped, Code::MoveThenJump]),
 ];
 
