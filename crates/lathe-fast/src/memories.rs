@@ -16,7 +16,6 @@ pub(super) struct Memories<'a> {
     far: &'a mut [Memory],
 }
 
-/// Rare paths are never inlined into the inner loop: their variables would take host registers that it needs.
 impl<'a> Memories<'a> {
     /// Splits the memories into near and far ones. Every store into a large memory comes after a check that the page is
     /// open: for the code memory, of the marks, which say that too; for others, of the memory itself.
@@ -109,7 +108,6 @@ impl<'a> Memories<'a> {
         }
     }
 
-    #[inline(never)]
     fn wide_slowly(&self, memory: u8, address: u64, mask: u64, shape: Shape) -> u64 {
         let count = shape.count() as u64;
         let cell = |at: u64| self.any(memory, address.wrapping_add(at) & mask);
@@ -155,7 +153,6 @@ impl<'a> Memories<'a> {
     }
 
     /// Reads this many cells from an address on, the first above the others.
-    #[inline(never)]
     pub(super) fn cells(&self, memory: u8, described: &lathe_isa::model::Memory, address: u64, count: u8) -> u64 {
         if described.cell.bits() == 8 {
             // One at a time: some have just been written, and a wider read would have to wait for those writes.

@@ -42,10 +42,8 @@ pub(super) struct Outside<'a> {
     pub(super) limit: u64,
 }
 
-/// Never inlined into the inner loop, which would prepare for the calls at every operation.
 impl Outside<'_> {
     /// Returns the answer of a device when this many steps are left.
-    #[inline(never)]
     pub(super) fn read(
         &mut self,
         known: Operation,
@@ -58,7 +56,6 @@ impl Outside<'_> {
     }
 
     /// Tells a device something when this many steps are left.
-    #[inline(never)]
     pub(super) fn write(&mut self, known: Operation, arguments: &[u64; ARGUMENTS], left: u64, cycles: u64) {
         self.devices.catch_up(self.limit - left, cycles);
         self.devices.write(known.device, known.operation, &arguments[..known.arguments]);

@@ -313,21 +313,23 @@ impl Regions {
 
     /// Whether compiled code can be entered at an address.
     pub(crate) fn has_way_in(&self, pc: u64) -> bool {
-        let lately = close_at(&self.close, pc).and_then(|at| self.close[at]);
-        lately.is_some_and(|(at, _)| at == pc) || self.ways_in.contains_key(&pc)
+        self.lately(pc).is_some() || self.ways_in.contains_key(&pc)
     }
 
     /// Returns the region and block to enter at an address.
     pub(crate) fn way_in(&mut self, pc: u64) -> Option<WayIn> {
-        let place = close_at(&self.close, pc)?;
-        match self.close[place] {
-            Some((at, way)) if at == pc => Some(way),
-            _ => {
-                let way = *self.ways_in.get(&pc)?;
-                self.close[place] = Some((pc, way));
-                Some(way)
-            }
-        }
+        self.lately(pc).or_else(|| {
+            let way = *self.ways_in.get(&pc)?;
+            let at = close_at(&self.close, pc)?;
+            self.close[at] = Some((pc, way));
+            Some(way)
+        })
+    }
+
+    /// Returns the region and block to enter at an address that was looked up lately.
+    fn lately(&self, pc: u64) -> Option<WayIn> {
+        let (known, way) = self.close[close_at(&self.close, pc)?]?;
+        (known == pc).then_some(way)
     }
 }
 
